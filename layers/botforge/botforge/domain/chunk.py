@@ -1,0 +1,85 @@
+"""Text on its way from a document to an answer: block → chunk → passage."""
+
+from dataclasses import dataclass, field
+
+from botforge.domain.ids import ChunkRef
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text as an extractor found it: a paragraph, a list, a table row group, a page's column."""
+
+    text: str
+    headings: tuple[str, ...] = ()  # from the outermost to the nearest
+    page: int | None = None  # 1-based, where the format has pages
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedText:
+    """What an extractor read from a document."""
+
+    title: str | None
+    blocks: tuple[Block, ...]
+    notes: tuple[str, ...] = ()  # what was left out and why, in sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage-sized piece of a document; ``ordinal`` counts from 0 within its generation."""
+
+    ordinal: int
+    text: str
+    title: str | None = None
+    headings: tuple[str, ...] = ()
+    page: int | None = None  # where it begins
+
+    @property
+    def embedding_text(self) -> str:
+        """The text that is embedded: where a passage stands tells as much as what it says."""
+        context = " > ".join(dict.fromkeys(part for part in (self.title, *self.headings) if part))
+        return f"{context}\n{self.text}" if context else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A dense match in the vector index; ``score`` is the cosine similarity, -1..1."""
+
+    ref: ChunkRef
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk of an active generation that dense or lexical search brought up, with its text."""
+
+    ref: ChunkRef
+    path: str
+    text: str
+    title: str | None
+    headings: tuple[str, ...]
+    page: int | None
+    cosine: float | None = None  # None: dense search did not return it
+    lexical_rank: int | None = None  # 1-based; None: lexical search did not return it
+    lexical_coverage: float = 0.0  # share of the query's terms, 0..1, that the chunk holds
+
+    @property
+    def filename(self) -> str:
+        return self.path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A candidate that is relevant enough to answer from."""
+
+    candidate: Candidate
+    relevance: float  # calibrated probability that it helps to answer, 0..1
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What retrieval found. ``passages`` are in the order of their rank, best first."""
+
+    passages: tuple[Passage, ...]
+    best_relevance: float  # of all candidates, also when none passed the threshold; 0 if there were none
+    candidates: int
+    degraded: tuple[str, ...] = field(default=())  # which half of the search was missing

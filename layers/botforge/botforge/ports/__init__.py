@@ -1,0 +1,1 @@
+"""What the services need from the world: Protocols, each implemented by at least one adapter."""
