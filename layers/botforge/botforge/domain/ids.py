@@ -52,8 +52,6 @@ class ObjectKey:
         if not path or path.endswith("/"):
             raise ValueError("an object key must read {user_id}/{bot_id}/{path}")
         parsed = cls(UserId(UUID(user)), BotId(UUID(bot)), path)
-        if (
-            str(parsed) != key
-        ):  # UUID() also reads braces, urn:uuid: and upper case: one spelling, one document
+        if str(parsed) != key:  # UUID() also reads braces, urn:uuid: and upper case: one spelling, one document
             raise ValueError("ids in an object key are lower-case UUIDs with dashes")
         return parsed

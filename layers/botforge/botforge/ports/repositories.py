@@ -62,9 +62,7 @@ class Documents(Protocol):
         """
         ...
 
-    def activate(
-        self, claim: Claim, info: ObjectInfo, *, chunks: int, truncated: int, title: str | None
-    ) -> bool:
+    def activate(self, claim: Claim, info: ObjectInfo, *, chunks: int, truncated: int, title: str | None) -> bool:
         """Flip to the claim's generation and drop all others' text, in one transaction.
 
         False, and nothing changed, if the claim was superseded.
@@ -119,9 +117,7 @@ class Chunks(Protocol):
 class Queries(Protocol):
     def record(self, record: QueryRecord) -> None: ...
 
-    def statistics(
-        self, user_id: UserId, bot_id: BotId, *, since: datetime, until: datetime
-    ) -> QueryStatistics: ...
+    def statistics(self, user_id: UserId, bot_id: BotId, *, since: datetime, until: datetime) -> QueryStatistics: ...
 
 
 class Maintenance(Protocol):

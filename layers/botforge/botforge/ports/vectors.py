@@ -40,9 +40,7 @@ class VectorIndex(Protocol):
         """Those of ``refs`` that the index cannot return yet."""
         ...
 
-    def delete_generations(
-        self, user_id: UserId, bot_id: BotId, document_id: DocumentId, *, keep: int | None
-    ) -> None:
+    def delete_generations(self, user_id: UserId, bot_id: BotId, document_id: DocumentId, *, keep: int | None) -> None:
         """Drop a document's vectors: all of them, or all but those of the generation to keep."""
         ...
 
