@@ -4,7 +4,7 @@ Every method raises DatabaseUnavailable when the database does not answer. A met
 that tenant's rows only; a foreign id is as unknown as one that does not exist.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -109,8 +109,18 @@ class Chunks(Protocol):
         """
         ...
 
-    def active(self, user_id: UserId, bot_id: BotId) -> Sequence[tuple[ChunkRef, Chunk]]:
-        """Every chunk that answers may quote, for rebuilding an index."""
+    def discard(self, claim: Claim) -> None:
+        """Drop what a superseded claim has written."""
+        ...
+
+    def read(
+        self, user_id: UserId, document_id: DocumentId, generation: int, *, after: int, limit: int
+    ) -> Sequence[Chunk]:
+        """A generation's chunks with an ordinal above ``after``, in order."""
+        ...
+
+    def active(self, user_id: UserId, bot_id: BotId) -> Iterator[tuple[ChunkRef, Chunk]]:
+        """Every chunk that answers may quote, for rebuilding an index; read page by page."""
         ...
 
 
@@ -135,6 +145,10 @@ class Maintenance(Protocol):
 
     def purge_bot(self, user_id: UserId, bot_id: BotId) -> None:
         """Drop the bot's rows for good. Its objects and vectors must be gone before."""
+        ...
+
+    def refresh_statistics(self) -> int:
+        """Renew what lexical search knows of common terms; returns how many there are."""
         ...
 
 

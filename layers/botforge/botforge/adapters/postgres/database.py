@@ -1,0 +1,146 @@
+"""One connection for one execution environment: opened when first needed, checked before use, scoped to a tenant."""
+
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, LiteralString, TypeVar
+
+import psycopg
+from psycopg.rows import RowFactory, tuple_row
+
+from botforge.domain.errors import DatabaseUnavailable, DeadlineExceeded
+from botforge.domain.ids import UserId
+
+Row = TypeVar("Row")
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+_CONNECT_TIMEOUT_S = 5
+_SCOPE: LiteralString = "select set_config('botforge.user_id', %s, true), set_config('statement_timeout', %s, true)"
+
+
+class Database:
+    """A lazily opened connection as a runtime role.
+
+    A Lambda environment serves one request at a time, so one connection is all it needs; a lock keeps the threads
+    of a test or a fan-out apart. A freeze between two invocations can kill the socket without a word: the first
+    round trip of every transaction (``begin`` and the tenant's scope) doubles as the check, and only that is tried
+    again on a fresh connection.
+
+    ``pooled``: a transaction pooler (PgBouncer, RDS Proxy) sits in between; prepared statements are then off.
+    """
+
+    def __init__(self, dsn: str, *, pooled: bool = False, statement_timeout_ms: int = 10_000) -> None:
+        self._dsn = dsn
+        self._prepare_threshold = None if pooled else 5
+        self._statement_timeout = str(statement_timeout_ms)
+        self._connection: Connection | None = None
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def transaction(self, user_id: UserId | None) -> Generator[Connection]:
+        """A transaction that sees ``user_id``'s rows only (None: those of no tenant, unless the role sees all).
+
+        Raises DatabaseUnavailable when the server does not answer, DeadlineExceeded when it takes longer than the
+        statement timeout. On any error nothing was committed, except when the connection broke during the commit.
+        """
+        with self._lock, _translated(), self._begin(user_id) as connection:
+            yield connection
+
+    def fetch(
+        self,
+        user_id: UserId | None,
+        statement: LiteralString,
+        parameters: Mapping[str, object],
+        row: RowFactory[Row],
+        *,
+        settings: Mapping[LiteralString, str] | None = None,
+    ) -> list[Row]:
+        """Run one reading statement in its own transaction, in a single round trip.
+
+        ``settings`` are set for this transaction alone. Reading twice is harmless, so a dead connection is replaced
+        and the whole repeated once. Errors as for ``transaction``.
+        """
+        with self._lock, _translated():
+            try:
+                return self._fetch(user_id, statement, parameters, row, settings or {})
+            except psycopg.OperationalError:
+                if self._connection is not None and not self._connection.broken:
+                    raise  # the server answered: it was not the connection
+                return self._fetch(user_id, statement, parameters, row, settings or {})
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _fetch(
+        self,
+        user_id: UserId | None,
+        statement: LiteralString,
+        parameters: Mapping[str, object],
+        row: RowFactory[Row],
+        settings: Mapping[LiteralString, str],
+    ) -> list[Row]:
+        connection = self._open()
+        cursor = connection.cursor(row_factory=row)
+        # What a pipeline sends before its sync is one implicit transaction (PostgreSQL, "Pipeline Mode"): the local
+        # settings hold for the statement, and an error leaves nothing to roll back.
+        with connection.pipeline():
+            connection.execute(_SCOPE, (_text(user_id), self._statement_timeout))
+            for name, value in settings.items():
+                connection.execute("select set_config(%s, %s, true)", (name, value))
+            cursor.execute(statement, parameters)
+        return cursor.fetchall()
+
+    @contextmanager
+    def _begin(self, user_id: UserId | None) -> Generator[Connection]:
+        connection = self._scoped(user_id)
+        try:
+            yield connection
+        except BaseException:
+            if not connection.broken:
+                connection.rollback()
+            raise
+        connection.commit()
+
+    def _scoped(self, user_id: UserId | None) -> Connection:
+        for last in (False, True):
+            connection = self._open()
+            try:
+                with connection.pipeline():
+                    connection.execute("begin")
+                    connection.execute(_SCOPE, (_text(user_id), self._statement_timeout))
+            except psycopg.OperationalError:
+                if last or not connection.broken:
+                    raise
+            else:
+                return connection
+        raise AssertionError("unreachable")
+
+    def _open(self) -> Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(
+                self._dsn,
+                autocommit=True,
+                prepare_threshold=self._prepare_threshold,
+                connect_timeout=_CONNECT_TIMEOUT_S,
+                tcp_user_timeout=_CONNECT_TIMEOUT_S * 1000,  # unacknowledged data: the peer is gone
+                row_factory=tuple_row,
+                application_name="botforge",
+            )
+        return self._connection
+
+
+def _text(user_id: UserId | None) -> str:
+    return "" if user_id is None else str(user_id)
+
+
+@contextmanager
+def _translated() -> Generator[None]:
+    try:
+        yield
+    except psycopg.errors.QueryCanceled as error:
+        raise DeadlineExceeded("The database took longer than the request may take.") from error
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        raise DatabaseUnavailable("The database does not answer.") from error
