@@ -1,6 +1,7 @@
 """An answer and its evidence."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from botforge.domain.chunk import Passage
 
@@ -29,4 +30,4 @@ class Answer:
     model: str | None = None  # None: no LLM wrote it
     usage: Usage = Usage()
     removed_markers: int = 0  # citation markers that pointed at no source and were taken out
-    degraded: tuple[str, ...] = ()  # what failed on the way: "llm:llm_timeout", "vector_index", ...
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])  # the missing part → why: "llm" → "llm_timeout"

@@ -1,5 +1,6 @@
 """Text on its way from a document to an answer: block → chunk → passage."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from botforge.domain.ids import ChunkRef
@@ -82,4 +83,4 @@ class Retrieval:
     passages: tuple[Passage, ...]
     best_relevance: float  # of all candidates, also when none passed the threshold; 0 if there were none
     candidates: int
-    degraded: tuple[str, ...] = field(default=())  # which half of the search was missing
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])  # the missing half of the search → why

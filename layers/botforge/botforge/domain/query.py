@@ -1,5 +1,6 @@
 """A question to a bot, and the row that remembers how it went."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -54,7 +55,7 @@ class QueryRecord:
     sources: int = 0
     model: str | None = None
     usage: Usage = Usage()
-    degraded: tuple[str, ...] = ()
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])  # the missing part → why
     error_code: str | None = None
 
 

@@ -36,7 +36,7 @@ class PostgresQueries:
             "processing": record.processing_type,
             "status": record.status,
             "error": record.error_code,
-            "degraded": list(record.degraded),
+            "degraded": sorted(record.degraded),
             "relevance": record.best_relevance,
             "sources": record.sources,
             "model": record.model,
