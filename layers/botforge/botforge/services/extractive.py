@@ -1,0 +1,52 @@
+"""An answer without an LLM: the sentences that stand nearest to the question, word for word, with their citations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from botforge.domain.answer import Source
+from botforge.domain.errors import EmbeddingUnavailable
+from botforge.domain.sentences import split_sentences
+from botforge.domain.terms import shared_terms
+from botforge.ports.embedding import Embedder, Vector
+
+_READ_SOURCES = 3  # the best of them: every further one costs embedding time and seldom holds the answer
+_SENTENCES = 3
+_MAX_SENTENCES_READ = 48
+_WORTH_SAYING = 0.6  # of the best sentence's similarity
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    source: Source
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveAnswerer:
+    embedder: Embedder
+
+    def compose(self, question: str, sources: Sequence[Source]) -> str:
+        """At most three sentences of the best sources, best first, each followed by its marker."""
+        sentences = [
+            _Sentence(source, position, text)
+            for source in sources[:_READ_SOURCES]
+            for position, text in enumerate(split_sentences(source.passage.candidate.text))
+        ][:_MAX_SENTENCES_READ]
+        scores = self._scores(question, [sentence.text for sentence in sentences])
+        ranked = sorted(zip(scores, sentences, strict=True), key=lambda pair: -pair[0])
+        best = ranked[0][0]
+        chosen = [sentence for score, sentence in ranked[:_SENTENCES] if score >= _WORTH_SAYING * best]
+        return " ".join(f"{sentence.text} [{sentence.source.number}]" for sentence in chosen)
+
+    def _scores(self, question: str, sentences: Sequence[str]) -> list[float]:
+        try:
+            embedded = self.embedder.embed([question, *sentences])
+        except EmbeddingUnavailable:
+            return [float(shared_terms(question, sentence)) for sentence in sentences]
+        asked = embedded[0].vector
+        return [_cosine(asked, sentence.vector) for sentence in embedded[1:]]
+
+
+def _cosine(left: Vector, right: Vector) -> float:
+    return sum(a * b for a, b in zip(left, right, strict=True))

@@ -1,0 +1,124 @@
+"""The use case that everything else exists for: a question in, an answer with its evidence out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from botforge.domain.answer import Answer
+from botforge.domain.bot import Bot
+from botforge.domain.chunk import Retrieval
+from botforge.domain.deadline import Deadline
+from botforge.domain.errors import BotForgeError, Conflict, DatabaseUnavailable, DeadlineExceeded, NotFound
+from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
+from botforge.ports.clock import Clock
+from botforge.ports.repositories import Bots, Queries
+from botforge.services.answering import Answerer
+from botforge.services.retrieval import Retriever
+from botforge.services.stages import Stages
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """An answer and the record of how it came about. ``record`` is what ``queries`` remembers."""
+
+    answer: Answer
+    retrieval: Retrieval
+    record: QueryRecord
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class QueryService:
+    bots: Bots
+    queries: Queries
+    retriever: Retriever
+    answerer: Answerer
+    clock: Clock
+
+    def ask(self, query: Query, deadline: Deadline) -> QueryResult:
+        """Answer from the bot's documents.
+
+        Raises NotFound for a bot that is not the user's, Conflict for one that is switched off, Unavailable when
+        the database does not answer.
+        """
+        start = self.clock.monotonic()
+        stages = Stages(self.clock.monotonic)
+        with stages.measure("bot"):
+            bot = self._bot(query)
+        try:
+            retrieval = self._retrieve(query, bot, deadline, stages)
+            with stages.measure("answer"):
+                answer = self.answerer.answer(query.text, retrieval, model=query.model, deadline=deadline)
+        except BotForgeError as error:
+            self._remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
+            raise
+        record = self._record(
+            query,
+            QueryStatus.ABSTAINED if answer.abstained else QueryStatus.ANSWERED,
+            start,
+            stages,
+            answer=answer,
+            best_relevance=retrieval.best_relevance,
+        )
+        remembered = self._remember(record)
+        degraded = {**answer.degraded} if remembered else {**answer.degraded, "statistics": "database_unavailable"}
+        return QueryResult(answer, retrieval, record, degraded)
+
+    def _bot(self, query: Query) -> Bot:
+        bot = self.bots.get(query.user_id, query.bot_id)
+        if bot is None:
+            raise NotFound("There is no such bot.", code="bot_not_found", field="bot_id")
+        if not bot.is_active:
+            raise Conflict(
+                "This bot is switched off.",
+                code="bot_inactive",
+                field="bot_id",
+                next_step="Set is_active to true with PATCH /api/bots/{bot_id}.",
+            )
+        return bot
+
+    def _retrieve(self, query: Query, bot: Bot, deadline: Deadline, stages: Stages) -> Retrieval:
+        return self.retriever.retrieve(
+            query.user_id,
+            query.bot_id,
+            query.text,
+            max_chunks=query.max_chunks or bot.max_chunks,
+            threshold=bot.similarity_threshold if query.similarity_threshold is None else query.similarity_threshold,
+            document_ids=query.document_ids,
+            deadline=deadline,
+            stages=stages,
+        )
+
+    def _record(
+        self,
+        query: Query,
+        status: QueryStatus,
+        start: float,
+        stages: Stages,
+        *,
+        answer: Answer | None = None,
+        best_relevance: float | None = None,
+        error_code: str | None = None,
+    ) -> QueryRecord:
+        record = QueryRecord(
+            query=query,
+            intent=Intent.INFORMATION_RETRIEVAL,
+            processing_type=ProcessingType.RAG,
+            status=status,
+            latency_ms=(self.clock.monotonic() - start) * 1000,
+            stage_ms=dict(stages.milliseconds),
+            best_relevance=best_relevance,
+            error_code=error_code,
+        )
+        if answer is None:
+            return record
+        return replace(
+            record, sources=len(answer.sources), model=answer.model, usage=answer.usage, degraded=answer.degraded
+        )
+
+    def _remember(self, record: QueryRecord) -> bool:
+        """Statistics must not cost anyone an answer: what cannot be recorded is reported, and no more."""
+        try:
+            self.queries.record(record)
+        except (DatabaseUnavailable, DeadlineExceeded):
+            return False
+        return True

@@ -1,0 +1,98 @@
+"""Which passages of a bot's documents help to answer a question, and how surely."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from botforge.domain.chunk import Hit, Passage, Retrieval
+from botforge.domain.deadline import Deadline
+from botforge.domain.errors import DeadlineExceeded, EmbeddingUnavailable, VectorIndexUnavailable
+from botforge.domain.fusion import fuse
+from botforge.domain.ids import BotId, DocumentId, UserId
+from botforge.domain.relevance import relevance
+from botforge.ports.embedding import Embedder
+from botforge.ports.repositories import Chunks
+from botforge.ports.vectors import VectorIndex
+from botforge.services.stages import Stages
+
+_DENSE_LIMIT = 50
+_LEXICAL_LIMIT = 50
+_INDEX_SHARE = 0.4  # of the time left: an index that hangs must leave time for lexical search and an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    embedder: Embedder
+    vectors: VectorIndex
+    chunks: Chunks
+
+    def retrieve(
+        self,
+        user_id: UserId,
+        bot_id: BotId,
+        text: str,
+        *,
+        max_chunks: int,
+        threshold: float,
+        document_ids: Collection[DocumentId] = (),
+        deadline: Deadline,
+        stages: Stages,
+    ) -> Retrieval:
+        """Dense and lexical candidates, fused by reciprocal rank; of those, the relevant ones, at most ``max_chunks``.
+
+        Without the vector index or the embedding model the lexical half goes on alone, and ``degraded`` says so.
+        Raises DatabaseUnavailable: without Postgres nothing is known to exist.
+        """
+        degraded: dict[str, str] = {}
+        hits = self._dense(user_id, bot_id, text, document_ids, deadline, stages, degraded)
+        with stages.measure("retrieve"):
+            candidates = self.chunks.search(
+                user_id, bot_id, text, hits, lexical_limit=_LEXICAL_LIMIT, document_ids=document_ids
+            )
+            ranked = [Passage(candidate, relevance(candidate)) for candidate in fuse(candidates)]
+        relevant = [passage for passage in ranked if passage.relevance >= threshold]
+        return Retrieval(
+            passages=tuple(_distinct(relevant)[:max_chunks]),
+            best_relevance=max((passage.relevance for passage in ranked), default=0.0),
+            candidates=len(ranked),
+            degraded=degraded,
+        )
+
+    def _dense(
+        self,
+        user_id: UserId,
+        bot_id: BotId,
+        text: str,
+        document_ids: Collection[DocumentId],
+        deadline: Deadline,
+        stages: Stages,
+        degraded: dict[str, str],
+    ) -> Sequence[Hit]:
+        try:
+            with stages.measure("embed"):
+                vector = self.embedder.embed([text])[0].vector
+            with stages.measure("index"):
+                return self.vectors.query(
+                    user_id,
+                    bot_id,
+                    vector,
+                    top_k=_DENSE_LIMIT,
+                    document_ids=document_ids,
+                    deadline=deadline.less(deadline.remaining() * (1 - _INDEX_SHARE)),
+                )
+        except EmbeddingUnavailable as error:
+            degraded["embedding"] = error.code
+        except VectorIndexUnavailable as error:
+            degraded["vector_index"] = error.code
+        except DeadlineExceeded:
+            deadline.check()
+            degraded["vector_index"] = "deadline_exceeded"
+        return ()
+
+
+def _distinct(passages: Sequence[Passage]) -> list[Passage]:
+    """Drop passages that say word for word what a better one says: copies of a document would fill the answer."""
+    seen: dict[str, Passage] = {}
+    for passage in passages:
+        seen.setdefault(re.sub(r"\W+", " ", passage.candidate.text).casefold(), passage)
+    return list(seen.values())
