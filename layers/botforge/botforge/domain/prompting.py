@@ -19,7 +19,7 @@ def question_with_passages(question: str, sources: Sequence[Source]) -> str:
     """The user message. Passages stand in tags whose closing form is defused inside their text."""
     passages = "\n".join(
         f'<passage number="{source.number}" file="{_attribute(source.passage.candidate.filename)}">\n'
-        f"{source.passage.candidate.text.replace('</passage', '<\\/passage')}\n</passage>"
+        f"{_fenced(source.passage.candidate.text)}\n</passage>"
         for source in sources
     )
     return f"<passages>\n{passages}\n</passages>\n\nQuestion: {question}"
@@ -27,3 +27,7 @@ def question_with_passages(question: str, sources: Sequence[Source]) -> str:
 
 def _attribute(text: str) -> str:
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
+
+def _fenced(text: str) -> str:
+    return text.replace("</passage", "<\\/passage")

@@ -5,8 +5,9 @@ import re
 # A full stop ends a sentence before white space and something that can begin one; after an abbreviation, an initial
 # or a number it does not. Ideographic stops end a sentence wherever they stand.
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof sr jr st vs etc e.g i.e cf al fig eq no vol pp ed eds inc ltd co corp approx dept est jan feb mar "
-    "apr jun jul aug sep sept oct nov dec z.b d.h bzw ca nr bspw usw u.a".split()
+    {"mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "e.g", "i.e", "cf", "al", "fig", "eq", "no", "vol"}
+    | {"pp", "ed", "eds", "inc", "ltd", "co", "corp", "approx", "dept", "est", "jan", "feb", "mar", "apr", "jun", "jul"}
+    | {"aug", "sep", "sept", "oct", "nov", "dec", "z.b", "d.h", "bzw", "ca", "nr", "bspw", "usw", "u.a"}
 )
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+)|[。！？｡؟।]+[\"'”’»」』）]*|\n{2,}")
 _LAST_WORD = re.compile(r"(\S+)$")

@@ -1,5 +1,6 @@
 """Documents as their owner handles them: upload, list, read, delete."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from botforge.domain.bot import Namespace
@@ -67,7 +68,7 @@ class UploadService:
 
     def read(
         self, user_id: UserId, bot_id: BotId, document_id: DocumentId, *, after: int, limit: int
-    ) -> tuple[list[Chunk], int | None]:
+    ) -> tuple[Sequence[Chunk], int | None]:
         """A page of the text that answers may quote now, and the ordinal to continue after (None: the end)."""
         document = self.get(user_id, bot_id, document_id)
         if document.active_generation is None:

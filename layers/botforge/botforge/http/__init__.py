@@ -1,0 +1,1 @@
+"""HTTP at the edge: FastAPI behind API Gateway's HTTP API, problem documents, and nothing of adapters or settings."""

@@ -1,0 +1,145 @@
+"""Bodies of ``/vector``."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from botforge.domain.answer import Source
+from botforge.domain.query import Intent, ProcessingType, QueryStatistics
+from botforge.http.schemas.fields import (
+    ClientId,
+    MaxChunks,
+    Moment,
+    ReplyBody,
+    SimilarityThreshold,
+    TenantBody,
+    VisibleText,
+)
+from botforge.services.query import QueryResult
+
+MAX_QUERY_CHARACTERS = 8_000
+
+
+class QueryRequest(TenantBody):
+    client_id: ClientId
+    query: Annotated[VisibleText, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
+    model: Annotated[VisibleText, Field(max_length=200)] | None = None
+    max_chunks: MaxChunks | None = None
+    similarity_threshold: SimilarityThreshold | None = None
+    document_ids: Annotated[tuple[UUID, ...], Field(max_length=100)] = ()
+
+
+class SourceReply(ReplyBody):
+    number: int  # the marker in the response: [1]
+    document_id: UUID
+    chunk_id: str
+    filename: str
+    path: str
+    title: str | None
+    headings: list[str]
+    page: int | None
+    text: str
+    relevance: float  # calibrated, 0..1
+    score: float | None  # cosine similarity; None if only lexical search found it
+
+    @classmethod
+    def of(cls, source: Source) -> "SourceReply":
+        candidate = source.passage.candidate
+        return cls(
+            number=source.number,
+            document_id=candidate.ref.document_id,
+            chunk_id=str(candidate.ref),
+            filename=candidate.filename,
+            path=candidate.path,
+            title=candidate.title,
+            headings=list(candidate.headings),
+            page=candidate.page,
+            text=candidate.text,
+            relevance=round(source.passage.relevance, 4),
+            score=None if candidate.cosine is None else round(candidate.cosine, 4),
+        )
+
+
+class UsageReply(ReplyBody):
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class QueryReply(ReplyBody):
+    request_id: str | None
+    user_id: UUID
+    bot_id: UUID
+    query: str
+    response: str
+    intent: Intent
+    processing_type: ProcessingType
+    execution_time: float  # seconds
+    sources: list[SourceReply]
+    abstained: bool
+    best_relevance: float
+    model: str | None
+    usage: UsageReply
+    removed_citations: int
+    degraded: list[str]
+    degraded_reasons: dict[str, str]
+    stage_ms: dict[str, float]
+
+    @classmethod
+    def of(cls, result: QueryResult, request_id: str | None) -> "QueryReply":
+        record, answer = result.record, result.answer
+        return cls(
+            request_id=request_id,
+            user_id=record.query.user_id,
+            bot_id=record.query.bot_id,
+            query=record.query.text,
+            response=answer.text,
+            intent=record.intent,
+            processing_type=record.processing_type,
+            execution_time=round(record.latency_ms / 1000, 4),
+            sources=[SourceReply.of(source) for source in answer.sources],
+            abstained=answer.abstained,
+            best_relevance=round(result.retrieval.best_relevance, 4),
+            model=answer.model,
+            usage=UsageReply(
+                prompt_tokens=answer.usage.prompt_tokens, completion_tokens=answer.usage.completion_tokens
+            ),
+            removed_citations=answer.removed_markers,
+            degraded=sorted(result.degraded),
+            degraded_reasons=dict(result.degraded),
+            stage_ms={name: round(duration, 3) for name, duration in record.stage_ms.items()},
+        )
+
+
+class StatisticsReply(ReplyBody):
+    user_id: UUID
+    bot_id: UUID
+    since: Moment
+    until: Moment
+    total: int
+    by_intent: dict[str, int]
+    by_status: dict[str, int]
+    degraded: int
+    latency_p50_ms: float | None
+    latency_p95_ms: float | None
+    mean_relevance: float | None
+    prompt_tokens: int
+    completion_tokens: int
+
+    @classmethod
+    def of(cls, user_id: UUID, bot_id: UUID, statistics: QueryStatistics) -> "StatisticsReply":
+        return cls(
+            user_id=user_id,
+            bot_id=bot_id,
+            since=statistics.since,
+            until=statistics.until,
+            total=statistics.total,
+            by_intent=statistics.by_intent,
+            by_status=statistics.by_status,
+            degraded=statistics.degraded,
+            latency_p50_ms=statistics.latency_p50_ms,
+            latency_p95_ms=statistics.latency_p95_ms,
+            mean_relevance=statistics.mean_relevance,
+            prompt_tokens=statistics.prompt_tokens,
+            completion_tokens=statistics.completion_tokens,
+        )
