@@ -1,0 +1,5 @@
+"""/upload: documents and namespaces."""
+
+from botforge.wiring.documents import build
+
+handler = build()

@@ -1,0 +1,5 @@
+"""GET /health."""
+
+from botforge.wiring.health import build
+
+handler = build()

@@ -1,0 +1,5 @@
+"""S3 object created or removed → SQS → here."""
+
+from botforge.wiring.ingestion import build
+
+handler = build()

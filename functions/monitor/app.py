@@ -1,0 +1,5 @@
+"""A schedule: expire, purge, refresh."""
+
+from botforge.wiring.monitor import build
+
+handler = build()

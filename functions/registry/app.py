@@ -1,0 +1,5 @@
+"""/api/bots."""
+
+from botforge.wiring.registry import build
+
+handler = build()

@@ -1,0 +1,1 @@
+"""The shapes of the events that are not HTTP, turned into commands."""

@@ -1,0 +1,50 @@
+"""GET /health."""
+
+from pathlib import Path
+
+from botforge.adapters.embedding.manifest import check_files
+from botforge.adapters.postgres.health import PostgresHealth
+from botforge.domain.deadline import Deadline
+from botforge.http.gateway import Handler
+from botforge.http.routes.health import health_router
+from botforge.services.health import Check, Condition, HealthService
+from botforge.settings import HealthSettings, load
+from botforge.wiring.database import connect
+from botforge.wiring.vectors import vector_index
+from botforge.wiring.web import web_handler
+
+_CHECK_S = 3.0
+_REQUIRED = frozenset({"database", "vector_index", "embedding_model"})
+
+
+def build() -> Handler:
+    settings = load(HealthSettings)
+    database = PostgresHealth(connect(settings))
+
+    def check_database() -> Condition:
+        database.ping()
+        return Condition.OK
+
+    def check_index() -> Condition:
+        # A connection of its own: one that hangs must not hold up the database's check.
+        vector_index(settings, connect(settings)).ping(Deadline.after(_CHECK_S))
+        return Condition.OK
+
+    def check_llm() -> Condition:
+        return Condition.OK if settings.chat_configured else Condition.NOT_CONFIGURED
+
+    checks: dict[str, Check] = {
+        "database": check_database,
+        "vector_index": check_index,
+        "embedding_model": _embedding_check(settings.embedding_model_dir),
+        "llm": check_llm,
+    }
+    return web_handler([health_router(HealthService(checks, _REQUIRED, _CHECK_S))], settings)
+
+
+def _embedding_check(model_dir: Path) -> Check:
+    def check() -> Condition:
+        check_files(model_dir)
+        return Condition.OK
+
+    return check
