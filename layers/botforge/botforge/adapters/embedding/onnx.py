@@ -1,0 +1,105 @@
+"""all-MiniLM-L6-v2 by ONNX Runtime: no torch, no download, one thread."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime as ort
+from tokenizers import Encoding
+from tokenizers import Tokenizer as HuggingFaceTokenizer
+
+from botforge.adapters.embedding.manifest import check_files
+from botforge.domain.errors import EmbeddingUnavailable
+from botforge.ports.embedding import Embedding
+
+_SPECIAL_TOKENS = 2  # [CLS] and [SEP]
+_BATCH_TOKENS = 2_048  # per run: larger batches are no faster on one core and only take memory
+_MAX_CHARACTERS = 8_192  # far beyond 256 tokens of any script; what lies behind is never read
+
+
+class OnnxEmbedder:
+    """Embedder and Tokenizer over the files of the embedding layer.
+
+    Texts are batched by length, so that padding costs little; vectors do not depend on their batch. Safe to share
+    between threads. Raises EmbeddingUnavailable when the model's files are missing or damaged.
+    """
+
+    def __init__(self, model_dir: Path) -> None:
+        manifest = check_files(model_dir)
+        self._manifest = manifest
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = 3
+        try:
+            self._session = ort.InferenceSession(
+                str(model_dir / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            )
+            # Two tokenizers, as truncation is a setting of the object and not of the call.
+            self._tokenizer = HuggingFaceTokenizer.from_file(str(model_dir / "tokenizer.json"))
+            self._whole = HuggingFaceTokenizer.from_file(str(model_dir / "tokenizer.json"))
+        except Exception as error:  # ONNX Runtime and tokenizers raise bare Exceptions
+            raise EmbeddingUnavailable("The embedding model does not load.", code="embedding_model_damaged") from error
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(manifest.max_tokens)
+        self._whole.no_padding()
+        self._whole.no_truncation()
+
+    @property
+    def model_id(self) -> str:
+        return self._manifest.model_id
+
+    @property
+    def dimension(self) -> int:
+        return self._manifest.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        return self._manifest.max_tokens - _SPECIAL_TOKENS
+
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        encodings = self._tokenizer.encode_batch([_encodable(text)[:_MAX_CHARACTERS] for text in texts])
+        embeddings: list[Embedding | None] = [None] * len(texts)
+        for batch in _batches([len(encoding.ids) for encoding in encodings]):
+            vectors = self._run([encodings[index] for index in batch])
+            for index, vector in zip(batch, vectors.tolist(), strict=True):
+                cut = bool(encodings[index].overflowing) or len(texts[index]) > _MAX_CHARACTERS
+                embeddings[index] = Embedding(vector, truncated=cut)
+        return [embedding for embedding in embeddings if embedding is not None]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        encoding = self._whole.encode(_encodable(text), add_special_tokens=False)
+        return list(encoding.offsets)
+
+    def _run(self, encodings: Sequence[Encoding]) -> npt.NDArray[np.float32]:
+        """Pad on the right (the fused graph reads a length, not a mask) and embed."""
+        width = max(len(encoding.ids) for encoding in encodings)
+        ids = np.zeros((len(encodings), width), dtype=np.int64)
+        mask = np.zeros((len(encodings), width), dtype=np.int64)
+        for row, encoding in enumerate(encodings):
+            ids[row, : len(encoding.ids)] = encoding.ids
+            mask[row, : len(encoding.ids)] = 1
+        (vectors,) = self._session.run(["sentence_embedding"], {"input_ids": ids, "attention_mask": mask})
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Indices grouped by length, each group at most ``_BATCH_TOKENS`` with its padding."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        # In ascending order the newcomer is the longest, and everything is padded to it.
+        if batches and (len(batches[-1]) + 1) * lengths[index] <= _BATCH_TOKENS:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
+
+
+def _encodable(text: str) -> str:
+    """Lone surrogates are no text that a tokenizer could read; each becomes a question mark."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
