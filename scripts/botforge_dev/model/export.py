@@ -86,7 +86,9 @@ def replace_embedding(model: onnx.ModelProto) -> None:
     graph.initializer.extend(
         [
             numpy_helper.from_array(tensors[words].astype(np.float16), "word_embeddings"),
-            numpy_helper.from_array((tensors[positions] + tensors[segments][0]).astype(np.float32), "position_embeddings"),
+            numpy_helper.from_array(
+                (tensors[positions] + tensors[segments][0]).astype(np.float32), "position_embeddings"
+            ),
             numpy_helper.from_array(np.array([0], np.int64), "zero"),
             numpy_helper.from_array(np.array([1], np.int64), "one"),
         ]
@@ -103,7 +105,9 @@ def replace_embedding(model: onnx.ModelProto) -> None:
     ]
     others = [other for other in graph.node if other is not node and other.name != node.name]
     _replace(graph.node, nodes + others)
-    _replace(graph.initializer, [tensor for tensor in graph.initializer if tensor.name not in {words, positions, segments}])
+    _replace(
+        graph.initializer, [tensor for tensor in graph.initializer if tensor.name not in {words, positions, segments}]
+    )
     _replace(graph.input, [value for value in graph.input if value.name != "token_type_ids"])
     drop_unused(graph)
 
@@ -143,11 +147,17 @@ def find_recipe(values: np.ndarray, checkpoint: dict[str, np.ndarray]) -> Recipe
     attempts = [Recipe("copy", [name], dtype) for name in checkpoint]
     attempts += [Recipe("transpose", [name], dtype) for name in checkpoint if checkpoint[name].ndim == 2]
     attempts += [
-        Recipe("concatenate_transposed", [f"{layer}.attention.self.{part}.weight" for part in ("query", "key", "value")], dtype)
+        Recipe(
+            "concatenate_transposed",
+            [f"{layer}.attention.self.{part}.weight" for part in ("query", "key", "value")],
+            dtype,
+        )
         for layer in layers
     ]
     attempts.append(
-        Recipe("add_first_row", ["embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"], dtype)
+        Recipe(
+            "add_first_row", ["embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"], dtype
+        )
     )
     for recipe in attempts:
         made = realise(recipe, checkpoint)
@@ -207,7 +217,9 @@ def main(source: Path, target: Path, work: Path) -> None:
     (target / WEIGHTS_FILE).write_bytes(content)
     tokenizer = json.loads((source / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer["truncation"] = tokenizer["padding"] = None  # 128 tokens are baked in; the adapter sets its own
-    (target / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    (target / "tokenizer.json").write_text(
+        json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")), encoding="utf-8"
+    )
     manifest = {
         "model_id": "all-MiniLM-L6-v2",
         "source": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
