@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 from tests.fakes.objects import InMemoryObjectStore
-from tests.fakes.s3_server import s3_bucket, s3_server
+from tests.fakes.s3_server import new_bucket, s3_server
 
-from botforge.adapters.storage.s3 import S3ObjectStore
+from botforge.adapters.storage.s3 import S3ObjectStore, s3_client
 from botforge.domain.errors import InvalidRequest
 from botforge.domain.ids import BotId, ObjectKey, UserId
 from botforge.ports.objects import ObjectStore
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 NAMES = [
     "report.pdf",
@@ -39,21 +43,20 @@ class Bucket:
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Generator[str]:
-    with pytest.MonkeyPatch.context() as patch:
+def client() -> "Generator[S3Client]":
+    with pytest.MonkeyPatch.context() as patch, s3_server() as url:
         patch.setenv("AWS_ACCESS_KEY_ID", "local")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "local")
-        with s3_server() as url:
-            yield url
+        yield s3_client(endpoint=url, region="us-east-1")
 
 
 @pytest.fixture(params=["memory", "s3", "s3-versioned"])
-def bucket(request: pytest.FixtureRequest, endpoint: str) -> Bucket:
+def bucket(request: pytest.FixtureRequest, client: "S3Client") -> Bucket:
     if request.param == "memory":
         memory = InMemoryObjectStore()
         return Bucket(memory, memory.put_raw)
     name = f"bucket-{uuid4()}"
-    client = s3_bucket(endpoint, name, versioned=request.param == "s3-versioned")
+    new_bucket(client, name, versioned=request.param == "s3-versioned")
     return Bucket(
         S3ObjectStore(name, client=client), lambda key, body: client.put_object(Bucket=name, Key=key, Body=body)
     )

@@ -12,8 +12,6 @@ from moto.moto_server.werkzeug_app import (  # pyright: ignore[reportMissingType
 )
 from werkzeug.serving import make_server
 
-from botforge.adapters.storage.s3 import s3_client
-
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
@@ -33,10 +31,7 @@ def s3_server() -> Generator[str]:
         server.server_close()
 
 
-def s3_bucket(endpoint: str, name: str, *, versioned: bool) -> "S3Client":
-    """A client, with the credentials of the environment, and a new bucket for it."""
-    client = s3_client(endpoint=endpoint, region="us-east-1")
+def new_bucket(client: "S3Client", name: str, *, versioned: bool) -> None:
     client.create_bucket(Bucket=name)
     if versioned:
         client.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
-    return client
