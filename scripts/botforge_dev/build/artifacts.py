@@ -1,5 +1,6 @@
 """What each function and layer of `template.yaml` is made of."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -53,13 +54,18 @@ def _botforge_layer(target: Path, architecture: Architecture) -> None:
 
 
 def _embedding_layer(target: Path, architecture: Architecture) -> None:
-    from botforge_dev.model.weights import ensure_weights  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+    from botforge_dev.model.weights import MODEL_DIR, WeightsError, ensure_weights  # needs numpy; the others do not
 
-    ensure_weights()
-    python = target / "python"
+    try:
+        ensure_weights()
+    except WeightsError as error:
+        raise BuildFailed(str(error)) from error
+    python, model = target / "python", target / "model"
     install(_EMBEDDING, architecture, python)
     trim(python)
-    shutil.copytree(ROOT / "layers" / "embedding" / "model", target / "model")
+    model.mkdir()
+    for name in ("manifest.json", *json.loads((MODEL_DIR / "manifest.json").read_text())["files"]):
+        shutil.copyfile(MODEL_DIR / name, model / name)
     compile_tree(python, seen_as="/opt/python")
 
 
