@@ -1,17 +1,23 @@
 """all-MiniLM-L6-v2 by ONNX Runtime: no torch, no download, one thread."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime as ort
 from tokenizers import Encoding
 from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 from botforge.adapters.embedding.manifest import check_files
 from botforge.domain.errors import EmbeddingUnavailable
 from botforge.ports.embedding import Embedding
+
+# Since 1.32, ONNX Runtime reports its use to its makers (mobile.events.data.microsoft.com) and keeps a device id and a
+# database in the home folder, unless it is told not to before it is loaded.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import onnxruntime as ort  # noqa: E402
 
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 _BATCH_TOKENS = 2_048  # per run: larger batches are no faster on one core and only take memory
