@@ -5,7 +5,6 @@ python -m botforge_dev.build artifact LOGICAL_ID DIR                one artefact
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -34,7 +33,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--arch", type=Architecture, choices=list(Architecture), default=Architecture.from_environment()
     )
-    parser.add_argument("--output", type=Path, default=ROOT / ".aws-sam" / "build", help="default: %(default)s")
+    parser.add_argument("--output", type=_absolute, default=ROOT / ".aws-sam" / "build", help="default: %(default)s")
     return parser.parse_args(arguments)
 
 
@@ -44,7 +43,7 @@ def _build_all(options: argparse.Namespace) -> None:
     toolchain.require_make()
     environment = toolchain.sam_environment(BOTFORGE_ARCHITECTURE=options.arch.value, BOTFORGE_PYTHON=sys.executable)
     toolchain.run(
-        (toolchain.sam(), "build", "--build-dir", str(options.output.resolve())),
+        (toolchain.sam(), "build", "--build-dir", str(options.output)),
         ("--parameter-overrides", f"Architecture={options.arch.value}"),
         env=environment,
     )
@@ -53,6 +52,9 @@ def _build_all(options: argparse.Namespace) -> None:
         print(f"\nNext: sam deploy --guided --parameter-overrides Architecture={options.arch.value}")
 
 
+def _absolute(path: str) -> Path:
+    return Path(path).absolute()
+
+
 if __name__ == "__main__":
-    os.chdir(ROOT)
     sys.exit(main(sys.argv[1:]))

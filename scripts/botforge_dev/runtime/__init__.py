@@ -1,1 +1,1 @@
-"""A Lambda environment on this machine: the Runtime API, and the file system and network that a function sees."""
+"""A Lambda execution environment on this machine: the file system and the network that a deployed function sees."""

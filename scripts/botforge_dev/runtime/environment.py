@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from botforge_dev.build.layout import RUNTIME
-from botforge_dev.runtime.api import RuntimeApi
+from botforge_dev.local.runtime_api import FunctionError, Invocation, RuntimeApi
 from botforge_dev.runtime.confined import Specification
 from botforge_dev.runtime.loopback import Bridge
 
 _SYSTEM = ("/bin", "/etc", "/lib", "/lib64", "/usr")
 _STARTING_S = 60.0
+_POLL_S = 0.2
+_ARN = "arn:aws:lambda:us-east-1:123456789012:function:function"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,9 @@ class Environment:
             root=str(self._make("root")),
             folders=self._folders(deployment),
             hidden=[f"/var/lang/lib/python{RUNTIME}/site-packages"],
-            ports=[self._api.port, *ports],
+            ports=[int(self._api.address.rpartition(":")[2]), *ports],
             command=[f"/var/lang/bin/python{RUNTIME}", "-m", "awslambdaric", "app.handler"],
-            variables={**_VARIABLES, "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{self._api.port}", **variables},
+            variables={**_VARIABLES, "AWS_LAMBDA_RUNTIME_API": self._api.address, **variables},
         )
         with self.log_path.open("wb") as log, theirs:
             self._process = subprocess.Popen(  # noqa: S603
@@ -96,8 +99,18 @@ class Environment:
                 raise RuntimeError(self.log()) from error
 
     def invoke(self, event: Mapping[str, Any], *, timeout_s: float) -> Any:  # noqa: ANN401 - JSON
-        """The reply to one event. Raises FunctionFailed."""
-        return self._api.invoke(event, timeout_s=timeout_s, alive=lambda: self._process.poll() is None)
+        """The reply to one event. Raises FunctionError, also when init failed or no reply came in time."""
+        until = time.monotonic() + timeout_s
+        invocation = Invocation(event, time.time() + timeout_s, _ARN)
+        self._api.submit(invocation)
+        while not invocation.done.wait(_POLL_S):
+            if self._api.init_error is not None:
+                raise FunctionError(self._api.init_error)
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise FunctionError({"errorMessage": f"no reply within {timeout_s:g} s", "log": self.log()})
+        if invocation.error is not None:
+            raise FunctionError(invocation.error)
+        return invocation.reply
 
     def log(self) -> str:
         """Everything that the function has written so far."""

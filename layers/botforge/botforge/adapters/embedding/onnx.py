@@ -17,7 +17,7 @@ from botforge.ports.embedding import Embedding
 # database in the home folder, unless it is told not to before it is loaded.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
-import onnxruntime as ort  # noqa: E402
+import onnxruntime as ort
 
 _SPECIAL_TOKENS = 2  # [CLS] and [SEP]
 _BATCH_TOKENS = 2_048  # per run: larger batches are no faster on one core and only take memory
