@@ -82,7 +82,7 @@ def record_monitoring(result: MonitoringResult) -> None:
 
 
 def log_unforeseen(error: BaseException) -> None:
-    logger.exception("unforeseen", exc_info=error)
+    logger.error("unforeseen", exc_info=error)
     metrics.add_metric("UnforeseenErrors", MetricUnit.Count, 1)
 
 

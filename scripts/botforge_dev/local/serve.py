@@ -46,7 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     def report(what: str) -> None:
         print(f"  {time.monotonic() - start:5.1f} s  {what}", flush=True)
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    # SIGINT as well: a shell that starts us in the background has it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         if options.reset:
             reset(folder)

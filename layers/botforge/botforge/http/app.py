@@ -16,11 +16,15 @@ _HEADERS = {
 }
 
 
-def create_app(routers: Iterable[APIRouter], principal: Principal = authorizer_principal) -> FastAPI:
+def create_app(
+    routers: Iterable[APIRouter],
+    principal: Principal = authorizer_principal,
+    on_error: Callable[[BaseException], None] = lambda _error: None,
+) -> FastAPI:
     """No generated pages: the API's description is committed (docs/api/openapi.json), not served."""
     app = FastAPI(title="BotForge", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.principal = principal
-    problems.install(app)
+    problems.install(app, on_error)
     app.middleware("http")(_with_headers)
     for router in routers:
         app.include_router(router)

@@ -16,7 +16,7 @@ from mangum import Mangum
 from mangum.types import LambdaContext
 
 from botforge.http.event import JsonObject, as_object
-from botforge.http.problems import MEDIA_TYPE, problem
+from botforge.http.problems import MEDIA_TYPE, problem, unforeseen
 
 MAX_BODY_BYTES = 4 * 1024 * 1024 + 64 * 1024  # a 4 MB file and the multipart form around it
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d{1,5})?")
@@ -49,15 +49,7 @@ def lambda_handler(app: FastAPI, on_error: Callable[[BaseException], None]) -> H
             return _reply(problem(error.status, error.code, error.detail, request_id))
         except Exception as error:  # noqa: BLE001 - the last line before a bare 500 of the gateway's own
             on_error(error)
-            return _reply(
-                problem(
-                    500,
-                    "internal_error",
-                    "Something went wrong on our side.",
-                    request_id,
-                    next_step="Tell us the request_id.",
-                )
-            )
+            return _reply(unforeseen(request_id))
 
     return handle
 

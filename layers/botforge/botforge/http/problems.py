@@ -6,7 +6,7 @@ each field that is wrong). What the client sent is never echoed: it may be secre
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -52,11 +52,27 @@ def of_error(error: BotForgeError, request_id: str | None) -> dict[str, Any]:
     return problem(error.status, error.code, error.message, request_id, field=error.field, next_step=error.next_step)
 
 
-def install(app: FastAPI) -> None:
-    """Make every error that leaves ``app`` a problem document."""
+def install(app: FastAPI, on_error: Callable[[BaseException], None]) -> None:
+    """Make every error that leaves ``app`` a problem document; ``on_error`` is told of those that nobody foresaw."""
+
+    async def on_unforeseen(request: Request, error: Exception) -> Response:
+        on_error(error)
+        return _response(unforeseen(request_id_of(request)))
+
+    app.add_exception_handler(Exception, on_unforeseen)
     app.add_exception_handler(BotForgeError, _on_our_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
+
+
+def unforeseen(request_id: str | None) -> dict[str, Any]:
+    return problem(
+        500,
+        "internal_error",
+        "Something went wrong on our side.",
+        request_id,
+        next_step="Try again; if it happens again, tell us the request_id.",
+    )
 
 
 async def _on_our_error(request: Request, error: Exception) -> Response:

@@ -16,7 +16,7 @@ _REPLY_RESERVE_S = 1.0  # of Lambda's own time limit, to write the reply
 
 def web_handler(routers: Iterable[APIRouter], settings: GatewaySettings) -> Handler:
     """The handler of a function whose application is made of ``routers``."""
-    app = create_app(routers, _principal(settings))
+    app = create_app(routers, _principal(settings), on_error=log_unforeseen)
     return instrumented(lambda_handler(app, on_error=log_unforeseen))
 
 

@@ -23,7 +23,7 @@ _PAGE = 1_000
 # (PostgreSQL, "Parsing Queries").
 _SEARCH: LiteralString = """
 with size as materialized (
-    select count(*) as chunks from (select from chunks where bot_id = %(bot)s limit %(scanned)s) as some
+    select count(*) as chunks from (select from chunks where bot_id = %(bot)s limit %(scanned)s) as counted
 ),
 terms as materialized (
     select lexeme, frequency, websearch_to_tsquery('simple', '"' || replace(lexeme, '"', ' ') || '"') as query
