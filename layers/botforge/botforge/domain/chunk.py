@@ -13,6 +13,7 @@ class Block:
     text: str
     headings: tuple[str, ...] = ()  # from the outermost to the nearest
     page: int | None = None  # 1-based, where the format has pages
+    header: str = ""  # a table's first line, which is repeated wherever the table is cut
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,66 +1,99 @@
-"""Which reader a document gets: by its name and type, and by what its bytes say."""
+"""Finds out what a document is, and has the right reader read it."""
 
-import re
 from collections.abc import Callable
 
+from botforge.adapters.extract import sniffing
+from botforge.adapters.extract.cleaning import cleaned
+from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits, too_complex
 from botforge.domain.chunk import ExtractedText
 from botforge.domain.errors import DocumentFailed, DocumentRejected
 from botforge.domain.formats import SUPPORTED_EXTENSIONS, Format, format_of
 from botforge.domain.reasons import Reason
 
-_HTML = re.compile(rb"^\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b", b"\x7fELF", b"MZ\x90")
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
-_PDF_HEAD = 1_024  # readers accept the header anywhere in the first kilobyte (PDF 1.7, implementation note 13)
+_UNMISTAKABLE = frozenset({Format.PDF, Format.DOCX})
 
 
-def extract(body: bytes, *, filename: str, content_type: str) -> ExtractedText:
-    """The document's text. Raises DocumentRejected or DocumentFailed."""
+def extract(body: bytes, *, filename: str, content_type: str, limits: Limits = DEFAULT_LIMITS) -> ExtractedText:
+    """The document's text, cleaned. Raises DocumentRejected or DocumentFailed, as Extractor says.
+
+    Runs in this process: for documents that anybody may have sent see ``isolated``.
+    """
+    found = actual_format(body, filename=filename, content_type=content_type)
+    try:
+        extracted = cleaned(_reader(found)(body, content_type, limits), limits)
+    except (RecursionError, MemoryError) as error:
+        raise too_complex("needs more memory than a document may take") from error
+    if not extracted.blocks:
+        raise DocumentFailed(Reason.EMPTY, "There is no text in this document.")
+    return extracted
+
+
+def actual_format(body: bytes, *, filename: str, content_type: str) -> Format:
+    """What to read ``body`` as. Raises DocumentRejected (unsupported_type, content_mismatch) or DocumentFailed.
+
+    A PDF or a DOCX under another name is read as what it is: such bytes cannot be meant otherwise. HTML under the name
+    of a PDF or a DOCX is refused: it is the error page that a browser saved in place of the document.
+    """
     promised = format_of(filename, content_type)
     if promised is None:
         raise DocumentRejected(
             Reason.UNSUPPORTED_TYPE, f"This type of file is not read; these are: {', '.join(SUPPORTED_EXTENSIONS)}."
         )
-    if not body.strip():
-        raise DocumentFailed(Reason.EMPTY, "The file is empty.")
-    extracted = _reader(_found(body, promised))(body)
-    if not any(block.text.strip() for block in extracted.blocks):
-        raise DocumentFailed(Reason.EMPTY, "There is no text in it.")
-    return extracted
-
-
-def _found(body: bytes, promised: Format) -> Format:
-    """What the bytes are, if that can be read under this name. Raises DocumentRejected for a lie."""
-    is_pdf, is_zip, is_ole = b"%PDF-" in body[:_PDF_HEAD], body.startswith(b"PK\x03\x04"), body.startswith(_OLE)
-    is_html = _HTML.match(body[:4_096]) is not None
+    if not body.strip(b"\0 \t\r\n"):
+        raise DocumentFailed(Reason.EMPTY, "There is no text in this document.")
+    seen = sniffing.looks_like(body)
+    if seen is not None and seen in _UNMISTAKABLE:
+        return seen
     match promised:
         case Format.PDF:
-            # Browsers save error pages under the name of the file that they should have fetched.
-            honest = is_pdf or not (is_html or is_zip or is_ole)
+            _check_may_be_pdf(body, seen)
         case Format.DOCX:
-            honest = is_zip or is_ole
-        case Format.HTML | Format.TEXT | Format.MARKDOWN | Format.CSV | Format.JSON:
-            honest = not (body.startswith(_BINARY) or is_ole)
-    if not honest:
-        raise DocumentRejected(Reason.CONTENT_MISMATCH, f"Its content is not what its name says ({promised.value}).")
+            _check_may_be_docx(body, seen)
+        case _ if sniffing.is_binary(body):
+            raise _mismatch(promised, "its bytes are not text")
+        case _:
+            pass
     return promised
 
 
-def _reader(found: Format) -> Callable[[bytes], ExtractedText]:
+def _check_may_be_pdf(body: bytes, seen: Format | None) -> None:
+    """Let pass what may be a PDF without its first bytes; the reader then says whether it is one."""
+    if seen is Format.HTML:
+        raise _mismatch(Format.PDF, "it is a web page")
+    if not sniffing.is_binary(body):
+        raise _mismatch(Format.PDF, "it is plain text")
+
+
+def _check_may_be_docx(body: bytes, seen: Format | None) -> None:
+    if sniffing.is_encrypted_office(body):
+        raise DocumentFailed(Reason.ENCRYPTED, "It is protected by a password.")
+    if sniffing.is_ole(body):
+        raise _mismatch(Format.DOCX, "it is an Office file from before 2007")
+    if seen is Format.HTML:
+        raise _mismatch(Format.DOCX, "it is a web page")
+    if not sniffing.is_zip(body):
+        raise _mismatch(Format.DOCX, "its bytes are no Word document")
+
+
+def _mismatch(promised: Format, fact: str) -> DocumentRejected:
+    return DocumentRejected(Reason.CONTENT_MISMATCH, f"Its name says {promised.value}, but {fact}.")
+
+
+def _reader(found: Format) -> Callable[[bytes, str, Limits], ExtractedText]:
     """Readers are imported when a document needs them: each brings its own library."""
     match found:
         case Format.TEXT:
-            from botforge.adapters.extract.text import extract as reader
+            from botforge.adapters.extract.text import read
         case Format.MARKDOWN:
-            from botforge.adapters.extract.markdown import extract as reader
+            from botforge.adapters.extract.markdown import read
         case Format.HTML:
-            from botforge.adapters.extract.html import extract as reader
-        case Format.PDF:
-            from botforge.adapters.extract.pdf import extract as reader
-        case Format.DOCX:
-            from botforge.adapters.extract.docx import extract as reader
+            from botforge.adapters.extract.html import read
         case Format.CSV:
-            from botforge.adapters.extract.csv import extract as reader
+            from botforge.adapters.extract.csv import read
         case Format.JSON:
-            from botforge.adapters.extract.json import extract as reader
-    return reader
+            from botforge.adapters.extract.json import read
+        case Format.PDF:
+            from botforge.adapters.extract.pdf import read
+        case Format.DOCX:
+            from botforge.adapters.extract.docx import read
+    return read

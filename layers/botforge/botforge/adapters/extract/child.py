@@ -1,29 +1,66 @@
-"""The process that reads one document: limits first, then the body from standard input, the result to standard output.
+"""The process that ``isolated`` starts: ``python -m botforge.adapters.extract.child MEMORY CPU NAME TYPE``.
 
-Run by ``isolated``: ``python -m botforge.adapters.extract.child MEMORY_BYTES CPU_SECONDS FILENAME CONTENT_TYPE``.
+The document comes in by standard input; the result goes out by standard output as one JSON object. Exit status 0
+means that there is a result, be it a refusal; anything else is not the document's fault or a limit that was hit.
 """
 
 import json
-import resource
 import sys
-from dataclasses import asdict
+from contextlib import suppress
 from typing import Any
 
-from botforge.adapters.extract import by_format
-from botforge.domain.errors import DocumentError, DocumentRejected
+from botforge.adapters.extract.by_format import extract
+from botforge.domain.errors import DocumentError, DocumentFailed, DocumentRejected
+from botforge.domain.reasons import Reason
+
+_MAX_OUTPUT_BYTES = 128 * 1024 * 1024
 
 
-def main(memory_bytes: int, cpu_seconds: int, filename: str, content_type: str) -> dict[str, Any]:
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+def main(arguments: list[str]) -> None:
+    memory, cpu, filename, content_type = arguments
+    set_limits(memory_bytes=int(memory), cpu_seconds=int(cpu))
+    body = sys.stdin.buffer.read()
+    json.dump(result(body, filename, content_type), sys.stdout)
+
+
+def result(body: bytes, filename: str, content_type: str) -> dict[str, Any]:
     try:
-        extracted = by_format.extract(sys.stdin.buffer.read(), filename=filename, content_type=content_type)
+        extracted = extract(body, filename=filename, content_type=content_type)
     except DocumentError as error:
-        rejected = isinstance(error, DocumentRejected)
-        return {"reason": error.reason.value, "message": error.message, "rejected": rejected}
-    return asdict(extracted)
+        return _refusal(error)
+    except ImportError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a reader stumbled over the document: the document ends, not the worker
+        print(type(error).__name__, file=sys.stderr)  # noqa: T201
+        return _refusal(DocumentFailed(Reason.CORRUPT, "It is damaged: its reader gave up on it."))
+    blocks = [(block.text, block.headings, block.page, block.header) for block in extracted.blocks]
+    return {"title": extracted.title, "blocks": blocks, "notes": extracted.notes}
+
+
+def set_limits(*, memory_bytes: int, cpu_seconds: int) -> None:
+    """Bound this process for good, as far as the platform can: macOS has no limit on address space."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    wanted = {
+        resource.RLIMIT_AS: memory_bytes,
+        resource.RLIMIT_CPU: cpu_seconds,
+        resource.RLIMIT_FSIZE: _MAX_OUTPUT_BYTES,
+        resource.RLIMIT_CORE: 0,
+    }
+    for limit, value in wanted.items():
+        with suppress(ValueError, OSError):
+            resource.setrlimit(limit, (value, value))
+
+
+def _refusal(error: DocumentError) -> dict[str, Any]:
+    return {
+        "rejected": isinstance(error, DocumentRejected),
+        "reason": error.reason.value,
+        "message": error.message,
+    }
 
 
 if __name__ == "__main__":
-    result = main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4])
-    sys.stdout.write(json.dumps(result))
+    main(sys.argv[1:])

@@ -1,18 +1,25 @@
-"""CSV: lines as they are, with the header repeated so that every passage says what its columns are."""
+"""Delimited tables: rows stay as they are written, and the header row goes with every part of the table."""
 
-from botforge.adapters.extract.decoding import clean, decode
+import csv
+from io import StringIO
+
+from botforge.adapters.extract.charset import charset_parameter, decode
+from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits
+from botforge.adapters.extract.outline import is_header
 from botforge.domain.chunk import Block, ExtractedText
 
-_ROWS = 10  # a block: small enough that a passage seldom has to be cut within one
-_MAX_HEADER = 300  # characters; a longer header is not repeated
+_DELIMITERS = ",;\t|"
+_SAMPLE = 64 * 1024  # characters
 
 
-def extract(body: bytes) -> ExtractedText:
-    lines = [line for line in clean(decode(body)).split("\n") if line.strip(" ,;\t|")]
-    if not lines:
-        return ExtractedText(None, ())
-    header, rows = lines[0], lines[1:]
-    if not rows or len(header) > _MAX_HEADER:
-        header, rows = "", lines
-    blocks = (rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS))
-    return ExtractedText(None, tuple(Block("\n".join(filter(None, [header, *block]))) for block in blocks))
+def read(body: bytes, content_type: str = "", _limits: Limits = DEFAULT_LIMITS) -> ExtractedText:
+    """One block. A file without any delimiter is a list of lines, and that is fine."""
+    text = decode(body, declared=charset_parameter(content_type)).replace("\r\n", "\n").replace("\r", "\n")
+    first, _, rest = text.lstrip("\n").partition("\n")
+    cells = next(csv.reader(StringIO(first), delimiter=_delimiter(first)), list[str]())
+    header = first if rest.strip() and is_header([cell.strip() for cell in cells]) else ""
+    return ExtractedText(None, (Block(text, header=header),))
+
+
+def _delimiter(line: str) -> str:
+    return max(_DELIMITERS, key=line[:_SAMPLE].count)

@@ -1,97 +1,98 @@
-"""PDF by PDFium: the text layer of every page, form fields included."""
+"""PDF, by PDFium."""
 
 import re
+from collections.abc import Iterator
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from botforge.adapters.extract.decoding import clean
-from botforge.adapters.extract.limits import MAX_CHARACTERS, MAX_PAGES, too_complex
-from botforge.adapters.extract.text import paragraphs
+from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits, too_complex
+from botforge.adapters.extract.pdf_forms import annotation_lines, xfa_texts
+from botforge.adapters.extract.pdf_lines import page_text
 from botforge.domain.chunk import Block, ExtractedText
 from botforge.domain.errors import DocumentFailed
 from botforge.domain.reasons import Reason
 
-_HYPHENATED = re.compile(r"(\w)[-\u2010\ufffe\u0002]\n(?=[a-zà-ÿ])")
-_SENTENCE_END = re.compile(r"[.!?:;。！？]\W*$")
-_SHORT_LINE = 0.7  # of the page's longest line: a paragraph's last line seldom reaches the margin
+_LOCKED = (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY)
+_NO_TITLE = re.compile(
+    r"(?i)\s*(?:untitled.*|microsoft \w+ - .*|.*\.(?:docx?|pdf|tex|dvi|indd|qxd|p65|rtf|odt|pages|xlsx?|pptx?))?\s*"
+)
+_SHOWN = [pdfium_c.FPDF_PAGEOBJ_IMAGE, pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_SHADING]
 
 
-def extract(body: bytes) -> ExtractedText:
+def read(body: bytes, _content_type: str = "", limits: Limits = DEFAULT_LIMITS) -> ExtractedText:
+    """A block or more for each page, then what the page's form fields and annotations say.
+
+    A document that opens with the empty password is read. Raises DocumentFailed: encrypted, corrupt, too_complex;
+    no_text_layer if its pages show images or drawings and hold no text.
+    """
+    document = _opened(body)
     try:
-        document = pdfium.PdfDocument(body)
-    except pdfium.PdfiumError as error:
-        if error.err_code in {pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY}:
-            raise DocumentFailed(Reason.ENCRYPTED, "It is encrypted: a password is needed to read it.") from error
-        raise DocumentFailed(Reason.CORRUPT, "It is not a readable PDF file.") from error
-    with document:
-        if len(document) > MAX_PAGES:
-            raise too_complex(f"It has more than {MAX_PAGES} pages.")
-        blocks = _blocks(document)
-        if not blocks:
-            raise _without_text(document)
-        return ExtractedText(_title(document), tuple(blocks))
-
-
-def _blocks(document: pdfium.PdfDocument) -> list[Block]:
-    if document.get_formtype() != pdfium_c.FORMTYPE_NONE:
         document.init_forms()
-    blocks: list[Block] = []
-    characters = 0
-    for number in range(len(document)):
-        text = _page_text(document, number)
-        characters += len(text)
-        if characters > MAX_CHARACTERS:
-            raise too_complex(f"It holds more than {MAX_CHARACTERS} characters.")
-        blocks.extend(paragraphs(_reflow(text), page=number + 1))
-    return blocks
+        pages = len(document)
+        if pages > limits.pages:
+            raise too_complex(f"has more than {limits.pages} pages")
+        reader = _Reader(document)
+        blocks = [block for number in range(1, pages + 1) for block in reader.page(number)]
+        blocks += [Block(text) for text in xfa_texts(document)]
+        if not blocks:
+            reader.explain_silence()
+        return ExtractedText(_title(document), tuple(blocks), tuple(reader.notes()))
+    finally:
+        document.close()
 
 
-def _page_text(document: pdfium.PdfDocument, number: int) -> str:
-    """The page's text; a page that cannot be read is one without text."""
+def _opened(body: bytes) -> pdfium.PdfDocument:
     try:
-        page = document[number]
-        # What is filled into form fields lies in annotations: flattened, it becomes part of the page.
-        if document.formenv:
-            pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
-            page.close()
-            page = document[number]
-        text_page = page.get_textpage()
-        text = text_page.get_text_bounded(errors="replace")
-        text_page.close()
-        page.close()
-    except pdfium.PdfiumError:
-        return ""
-    return clean(text.replace("\ufffe", "-"))
-
-
-def _reflow(text: str) -> str:
-    """Lines back into paragraphs, and words that a line end broke back together."""
-    text = _HYPHENATED.sub(r"\1", text)
-    lines = [line.strip() for line in text.split("\n")]
-    longest = max(map(len, lines), default=0)
-    parts: list[str] = []
-    for line in lines:
-        parts.append(line)
-        ends = not line or (len(line) < _SHORT_LINE * longest and (_SENTENCE_END.search(line) or len(line) < 60))
-        parts.append("\n\n" if ends else " ")
-    return "".join(parts)
+        return pdfium.PdfDocument(body)
+    except pdfium.PdfiumError as error:
+        if error.err_code in _LOCKED:
+            raise DocumentFailed(Reason.ENCRYPTED, "It is protected by a password.") from error
+        raise DocumentFailed(Reason.CORRUPT, "It is damaged beyond reading.") from error
 
 
 def _title(document: pdfium.PdfDocument) -> str | None:
-    title = clean(document.get_metadata_value("Title")).strip()
-    # Word processors put file names here.
-    return (
-        None if not title or re.search(r"\.\w{2,4}$|^untitled|^microsoft word", title, re.IGNORECASE) else title[:200]
-    )
+    title = document.get_metadata_value("Title")
+    return None if _NO_TITLE.fullmatch(title) else title
 
 
-def _without_text(document: pdfium.PdfDocument) -> DocumentFailed:
-    images = any(
-        item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE
-        for number in range(min(len(document), 20))
-        for item in document[number].get_objects(max_depth=3)
-    )
-    if images:
-        return DocumentFailed(Reason.NO_TEXT_LAYER, "Its pages are images without a text layer.")
-    return DocumentFailed(Reason.EMPTY, "There is no text in it.")
+class _Reader:
+    def __init__(self, document: pdfium.PdfDocument) -> None:
+        self._document = document
+        self._damaged: list[int] = []
+        self._pictures: list[int] = []
+
+    def page(self, number: int) -> Iterator[Block]:
+        try:
+            page = self._document[number - 1]
+        except pdfium.PdfiumError:
+            self._damaged.append(number)
+            return
+        try:
+            texts = [*page_text(page), "\n".join(annotation_lines(self._document, page))]
+            found = [Block(text, page=number) for text in texts if text.strip()]
+            if not found and any(page.get_objects(filter=_SHOWN)):
+                self._pictures.append(number)
+            yield from found
+        except pdfium.PdfiumError:
+            self._damaged.append(number)
+        finally:
+            page.close()
+
+    def explain_silence(self) -> None:
+        """Raise for a document without text; return if there is truly nothing in it."""
+        if self._pictures:
+            raise DocumentFailed(Reason.NO_TEXT_LAYER, "Its pages are images without text; only OCR could read them.")
+        if self._damaged:
+            raise DocumentFailed(Reason.CORRUPT, "None of its pages can be read.")
+
+    def notes(self) -> Iterator[str]:
+        if self._damaged:
+            yield f"Pages that could not be read: {_listed(self._damaged)}."
+        if self._pictures:
+            yield f"Pages that hold images and no text: {_listed(self._pictures)}."
+
+
+def _listed(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:20]))
+    return f"{shown} and {len(numbers) - 20} more" if len(numbers) > 20 else shown

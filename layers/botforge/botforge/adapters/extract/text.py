@@ -1,18 +1,20 @@
-"""Plain text: paragraphs apart by blank lines."""
+"""Plain text: paragraphs are what blank lines separate."""
 
 import re
 
-from botforge.adapters.extract.decoding import clean, decode
+from botforge.adapters.extract.charset import charset_parameter, decode
+from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits
 from botforge.domain.chunk import Block, ExtractedText
 
-_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+_BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-def extract(body: bytes) -> ExtractedText:
-    return ExtractedText(None, paragraphs(clean(decode(body))))
+def read(body: bytes, content_type: str = "", _limits: Limits = DEFAULT_LIMITS) -> ExtractedText:
+    text = decode(body, declared=charset_parameter(content_type))
+    return ExtractedText(None, tuple(paragraphs(text)))
 
 
-def paragraphs(text: str, *, headings: tuple[str, ...] = (), page: int | None = None) -> tuple[Block, ...]:
-    """The text's paragraphs as blocks; white space alone is none."""
-    parts = (part.strip() for part in _BLANK_LINES.split(text))
-    return tuple(Block(part, headings, page) for part in parts if part)
+def paragraphs(text: str, *, headings: tuple[str, ...] = (), page: int | None = None) -> list[Block]:
+    """A block for each paragraph."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n\n")
+    return [Block(part, headings, page) for part in _BLANK.split(text) if part.strip()]
