@@ -172,7 +172,7 @@ begin
     insert into common_lexemes (lexeme, frequency)
     select element.lexeme, element.frequency
     from pg_stats s, unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as element (lexeme, frequency)
-    where s.schemaname = current_schema() and s.tablename = 'chunks' and s.attname = 'lexemes'
+    where s.schemaname = 'public' and s.tablename = 'chunks' and s.attname = 'lexemes'
         and element.lexeme is not null and element.frequency >= at_least;
     get diagnostics found_lexemes = row_count;
     return found_lexemes;
