@@ -1,8 +1,12 @@
 """What an LLM is told. Passages are data: numbered, fenced, and never instructions."""
 
+import re
 from collections.abc import Sequence
 
 from botforge.domain.answer import Source
+
+# What could be taken for the tags around passages, in whatever spelling.
+_OUR_TAGS = re.compile(r"<(?=\s*/?\s*passage)", re.IGNORECASE)
 
 SYSTEM = """\
 You answer questions from the numbered passages that the user message carries, and from nothing else.
@@ -30,4 +34,4 @@ def _attribute(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    return text.replace("</passage", "<\\/passage")
+    return _OUR_TAGS.sub("&lt;", text)
