@@ -4,6 +4,7 @@ No text of a document or a question, and no secret, is ever logged; ids are fiel
 metrics (every distinct dimension is a metric that is paid for).
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -14,6 +15,9 @@ from aws_lambda_powertools.metrics import MetricUnit
 from botforge.domain.ingestion import IngestionResult
 from botforge.domain.query import QueryRecord, QueryStatus
 from botforge.services.monitoring import MonitoringResult
+
+# An invocation without metrics is no fault; the warning would be a line of log that is not JSON.
+warnings.filterwarnings("ignore", message="No application metrics to publish")
 
 logger = Logger(use_rfc3339=True, utc=True)
 metrics = Metrics()
