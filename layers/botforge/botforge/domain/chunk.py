@@ -37,8 +37,11 @@ class Chunk:
 
     @property
     def embedding_text(self) -> str:
-        """The text that is embedded: where a passage stands tells as much as what it says."""
-        context = " > ".join(dict.fromkeys(part for part in (self.title, *self.headings) if part))
+        """The text that is embedded: where a passage stands tells as much as what it says. A heading that the text
+        begins with is not said twice."""
+        first_line = self.text.partition("\n")[0]
+        parts = dict.fromkeys(part for part in (self.title, *self.headings) if part and part != first_line)
+        context = " > ".join(parts)
         return f"{context}\n{self.text}" if context else self.text
 
 

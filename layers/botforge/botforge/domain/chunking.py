@@ -1,52 +1,24 @@
 """Cutting a document into passages that the embedding model reads whole.
 
-Sentences are packed until the model's window is full, and never across a heading: where a passage stands (title and
-headings) is part of what is embedded, so it must hold for all of the passage. A passage repeats the end of the one
-before it when both stand under the same heading, so that a sentence and what it refers to are found together.
+Sentences are packed until the model's window is full. Where a passage stands (title and headings) is embedded with
+it, so a passage ends where the headings change, unless it is too small to stand alone. A passage repeats the end of
+the one before it when both stand under the same headings, so that a sentence and what it refers to are found
+together; a table that is cut repeats its header row instead.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from botforge.domain.chunk import Block, Chunk, ExtractedText
 from botforge.domain.errors import DocumentFailed
+from botforge.domain.pieces import Piece, Spans, cut, is_heading, joined
 from botforge.domain.reasons import Reason
-from botforge.domain.sentences import sentence_spans
 
 MAX_TOKENS = 254  # what all-MiniLM-L6-v2 reads: 256 without its two special tokens
 OVERLAP_TOKENS = 32
-_LEAST_BUDGET = 64  # tokens kept for the text, however long title and headings are
-_SMALL_SECTION = 24  # tokens: a section this small joins the next one rather than stand alone
-
-Spans = Callable[[str], Sequence[tuple[int, int]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A sentence, or a part of one that is longer than a passage."""
-
-    block: Block
-    start: int
-    end: int
-    tokens: int
-
-
-@dataclass(slots=True)
-class _Passage:
-    headings: tuple[str, ...]
-    budget: int
-    pieces: list[_Piece] = field(default_factory=list[_Piece])
-    tokens: int = 0
-    repeated: int = 0  # pieces at the beginning that stand in the passage before
-
-    def add(self, piece: _Piece) -> None:
-        self.pieces.append(piece)
-        self.tokens += piece.tokens
-
-    @property
-    def has_news(self) -> bool:
-        return len(self.pieces) > self.repeated
+MIN_TOKENS = 24  # a section smaller than this joins the next one
+MAX_CHARACTERS = 4_000  # of a passage: to the model a word of 100,000 letters is one token
 
 
 def chunk_blocks(
@@ -55,87 +27,156 @@ def chunk_blocks(
     *,
     max_tokens: int = MAX_TOKENS,
     overlap_tokens: int = OVERLAP_TOKENS,
+    min_tokens: int = MIN_TOKENS,
     max_chunks: int | None = None,
 ) -> list[Chunk]:
     """The document's passages in order; none for a document without text.
 
-    ``spans`` gives the token offsets of a text as the embedding model sees it; ``max_tokens`` bounds
-    ``Chunk.embedding_text``, title and headings included (which are cut before the text would be). Raises
-    DocumentFailed (too_complex) beyond ``max_chunks``.
+    ``spans`` gives the token offsets of a text as the embedding model sees it; ``max_tokens`` (at least 16) bounds
+    ``Chunk.embedding_text``, title and headings included, which get at most a third of it. Raises DocumentFailed
+    (too_complex) beyond ``max_chunks``.
     """
+    packer = _Packer(extracted.title, spans, max_tokens, overlap_tokens, min_tokens)
     chunks: list[Chunk] = []
-    for passage in _passages(extracted, spans, max_tokens, overlap_tokens):
+    for passage in packer.passages(extracted.blocks):
         if max_chunks is not None and len(chunks) == max_chunks:
             raise DocumentFailed(Reason.TOO_COMPLEX, f"It is longer than {max_chunks} passages.")
-        chunks.append(
-            Chunk(
-                ordinal=len(chunks),
-                text=_text(passage.pieces),
-                title=extracted.title,
-                headings=passage.headings,
-                page=passage.pieces[0].block.page,
-            )
-        )
+        context = passage.context
+        page = passage.pieces[0].block.page
+        chunks.append(Chunk(len(chunks), joined(passage.pieces), context.title, context.headings, page))
     return chunks
 
 
-def _passages(extracted: ExtractedText, spans: Spans, max_tokens: int, overlap: int) -> Iterator[_Passage]:
-    def begin(headings: tuple[str, ...]) -> _Passage:
-        context = " > ".join(part for part in (extracted.title, *headings) if part)
-        return _Passage(headings, max(_LEAST_BUDGET, max_tokens - len(spans(context)) - 1))
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Where a passage stands, as far as there is room to say it."""
 
-    current = begin(())
-    for block in extracted.blocks:
-        if block.headings != current.headings and (not current.has_news or current.tokens >= _SMALL_SECTION):
-            if current.has_news:
-                yield current
-            current = begin(block.headings)
-        for piece in _pieces(block, spans, current.budget):
-            if current.has_news and current.tokens + piece.tokens > current.budget:
-                yield current
-                current = _continued(current, begin(block.headings), overlap, piece.tokens)
-            current.add(piece)
-    if current.has_news:
-        yield current
+    title: str | None
+    headings: tuple[str, ...]
+    budget: int  # tokens left for the text
 
 
-def _continued(before: _Passage, fresh: _Passage, overlap: int, coming: int) -> _Passage:
-    """A new passage that repeats the last sentences of the one before, as many as fit."""
-    if before.headings != fresh.headings:
-        return fresh
-    repeated: list[_Piece] = []
-    tokens = 0
-    for piece in reversed(before.pieces[1:]):
-        tokens += piece.tokens
-        if tokens > overlap or tokens + coming > fresh.budget:
-            break
-        repeated.insert(0, piece)
-    for piece in repeated:
-        fresh.add(piece)
-    fresh.repeated = len(repeated)
-    return fresh
+@dataclass(slots=True)
+class _Passage:
+    headings: tuple[str, ...]  # of the block that was added last
+    context: _Context
+    pieces: list[Piece] = field(default_factory=list[Piece])
+    repeated: int = 0  # pieces at the beginning that stand in the passage before, too
+
+    @property
+    def tokens(self) -> int:
+        return sum(piece.tokens for piece in self.pieces)
+
+    @property
+    def has_news(self) -> bool:
+        return len(self.pieces) > self.repeated
+
+    @property
+    def has_body(self) -> bool:
+        return any(not is_heading(piece.block) for piece in self.pieces[self.repeated :])
+
+    def takes(self, piece: Piece) -> bool:
+        characters = sum(other.length + 2 for other in self.pieces) + piece.length
+        return self.tokens + piece.tokens <= self.context.budget and characters <= MAX_CHARACTERS
 
 
-def _pieces(block: Block, spans: Spans, budget: int) -> Iterator[_Piece]:
-    tokens = spans(block.text)
-    starts = [start for start, _ in tokens]
-    for start, end in sentence_spans(block.text):
-        first, last = bisect_left(starts, start), bisect_left(starts, end)
-        if last - first <= budget:
-            yield _Piece(block, start, end, last - first)
-            continue
-        for cut in range(first, last, budget):  # no sentence at all: a table, a list of numbers, a wall of text
-            until = min(cut + budget, last)
-            piece_end = starts[until] if until < last else end
-            yield _Piece(block, start if cut == first else starts[cut], piece_end, until - cut)
+class _Packer:
+    def __init__(self, title: str | None, spans: Spans, max_tokens: int, overlap: int, least: int) -> None:
+        self._title = title
+        self._spans = spans
+        self._max_tokens = max_tokens
+        self._overlap = overlap
+        self._least = least
+        self._contexts: dict[tuple[str, ...], _Context] = {}
 
+    def passages(self, blocks: Sequence[Block]) -> Iterator[_Passage]:
+        current = self._begin(())
+        for block in blocks:
+            if block.headings != current.headings:
+                if self._stands_alone(current, block.headings):
+                    yield current
+                    current = self._begin(block.headings)
+                else:
+                    self._move(current, block.headings)
+            budget = min(current.context.budget, self._context(block.headings).budget)
+            room = budget - sum(piece.tokens for piece in _ending_headings(current.pieces))
+            for piece in cut(block, self._spans, max_tokens=budget, first=room, max_characters=MAX_CHARACTERS):
+                if current.has_news and not current.takes(piece):
+                    full, current = current, self._following(current, piece)
+                    yield full
+                current.pieces.append(piece)
+        if current.has_news:
+            yield current
 
-def _text(pieces: Sequence[_Piece]) -> str:
-    """The pieces' text as it stands in the document: runs within a block unbroken, blocks apart."""
-    runs: list[list[_Piece]] = []
-    for piece in pieces:
-        if runs and runs[-1][-1].block is piece.block:
-            runs[-1].append(piece)
+    def _begin(self, headings: tuple[str, ...]) -> _Passage:
+        return _Passage(headings, self._context(headings))
+
+    def _stands_alone(self, passage: _Passage, headings: tuple[str, ...]) -> bool:
+        if passage.has_body:
+            return passage.tokens >= self._least
+        return passage.tokens > self._context(headings).budget
+
+    def _move(self, passage: _Passage, headings: tuple[str, ...]) -> None:
+        """Go on under other headings: the passage stands under what it has in common with them."""
+        shared = _common(passage.headings, headings) if passage.has_body else headings
+        passage.headings = headings
+        passage.context = self._context(shared)
+
+    def _following(self, full: _Passage, coming: Piece) -> _Passage:
+        """The passage after a full one. Headings that would end that one move over; else its end is repeated."""
+        following = self._begin(coming.block.headings)
+        room = following.context.budget - coming.tokens
+        carried = _ending_headings(full.pieces)
+        if carried and full.has_body and sum(piece.tokens for piece in carried) <= room:
+            del full.pieces[-len(carried) :]
+            following.pieces = carried
         else:
-            runs.append([piece])
-    return "\n\n".join(run[0].block.text[run[0].start : run[-1].end].strip() for run in runs)
+            following.pieces = self._repeated(full, coming, min(room, self._overlap))
+            following.repeated = len(following.pieces)
+        return following
+
+    def _repeated(self, full: _Passage, coming: Piece, room: int) -> list[Piece]:
+        block = coming.block
+        if block.header:
+            header = Block(block.header, block.headings, block.page)
+            tokens = len(self._spans(block.header))
+            cut_here = full.pieces[-1].block is block
+            return [Piece(header, 0, len(block.header), tokens)] if cut_here and tokens <= 2 * room else []
+        pieces: list[Piece] = []
+        for piece in reversed(full.pieces[1:]):
+            room -= piece.tokens
+            if room < 0 or piece.block.headings != block.headings or is_heading(piece.block):
+                break
+            pieces.insert(0, piece)
+        return pieces
+
+    def _context(self, headings: tuple[str, ...]) -> _Context:
+        if headings not in self._contexts:
+            self._contexts[headings] = self._fitted(headings)
+        return self._contexts[headings]
+
+    def _fitted(self, headings: tuple[str, ...]) -> _Context:
+        """Title and headings in a third of the window: outer headings go first, then ends are cut off."""
+        title, allowed = self._title, self._max_tokens // 3
+        while len(headings) > 1 and self._size(title, headings) > allowed:
+            headings = headings[1:]
+        if self._size(title, headings) > allowed:
+            title = self._shortened(title or "", allowed // 2) or None
+            headings = tuple(self._shortened(heading, allowed // 2 - 2) for heading in headings)
+        return _Context(title, headings, self._max_tokens - self._size(title, headings))
+
+    def _size(self, title: str | None, headings: tuple[str, ...]) -> int:
+        return len(self._spans(Chunk(0, "", title, headings).embedding_text))
+
+    def _shortened(self, text: str, tokens: int) -> str:
+        spans = self._spans(text)
+        return text[: spans[tokens - 1][1]] if len(spans) > tokens else text
+
+
+def _ending_headings(pieces: Sequence[Piece]) -> list[Piece]:
+    return list(takewhile(lambda piece: is_heading(piece.block), reversed(pieces)))[::-1]
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    length = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one[:length]

@@ -10,6 +10,7 @@ _ABBREVIATIONS = frozenset(
     | {"aug", "sep", "sept", "oct", "nov", "dec", "z.b", "d.h", "bzw", "ca", "nr", "bspw", "usw", "u.a"}
 )
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+)|[。！？｡؟।]+[\"'”’»」』）]*|\n{2,}")
+_NEXT = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"(\S+)$")
 
 
@@ -35,8 +36,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def _continues(text: str, match: re.Match[str]) -> bool:
     """Whether the full stop belongs to its word: an abbreviation, an initial, or what follows is lower case."""
-    following = text[match.end() :].lstrip()[:1]
-    if following.islower():
+    following = _NEXT.match(text, match.end())
+    if following and following[1].islower():
         return True
     before = _LAST_WORD.search(text[max(0, match.start() - 30) : match.start()])
     word = before[1].lstrip("([\"'").lower() if before else ""
