@@ -1,0 +1,54 @@
+"""What happened, told twice: a line with the ids for whoever looks into one case, and metrics for the whole."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from botforge.domain.ingestion import IngestionResult
+from botforge.domain.query import QueryRecord
+from botforge.telemetry.logs import logger
+from botforge.telemetry.measures import measure_ingestion, measure_monitoring, measure_query
+
+if TYPE_CHECKING:  # at run time it would bring the ports along, into every function
+    from botforge.services.monitoring import MonitoringResult
+
+
+def record_query(record: QueryRecord) -> None:
+    logger.info(
+        "query",
+        extra={
+            "bot_id": str(record.query.bot_id),
+            "query_id": str(record.query.id),
+            "intent": record.intent.value,
+            "status": record.status.value,
+            "error_code": record.error_code,
+            "latency_ms": round(record.latency_ms, 2),
+            "stage_ms": {stage: round(milliseconds, 2) for stage, milliseconds in record.stage_ms.items()},
+            "best_relevance": record.best_relevance,
+            "sources": record.sources,
+            "model": record.model,
+            "tokens": asdict(record.usage),
+            "degraded": dict(record.degraded),
+        },
+    )
+    measure_query(record)
+
+
+def record_ingestion(result: IngestionResult) -> None:
+    """The line bears the document's own correlation id; those around it keep the invocation's."""
+    extra = {
+        "document_id": str(result.document_id) if result.document_id else None,
+        "outcome": result.outcome.value,
+        "reason": result.reason,
+        "chunks": result.chunks,
+        "truncated": result.truncated,
+        "lag_seconds": result.lag_seconds,
+    }
+    if result.correlation_id:
+        extra["correlation_id"] = result.correlation_id
+    logger.info("document", extra=extra)
+    measure_ingestion(result)
+
+
+def record_monitoring(result: "MonitoringResult") -> None:
+    logger.info("monitoring", extra=asdict(result))
+    measure_monitoring(result)
