@@ -125,7 +125,7 @@ def _binaries() -> Path:
 
 
 def _reachable(path: Path) -> Path:
-    """``path``, or a stand-in under /var/tmp where root's own folders are closed to the user that PostgreSQL runs as."""
+    """``path``, or a stand-in under /var/tmp where root's folders are closed to the user that PostgreSQL runs as."""
     path = path.absolute()
     if os.geteuid() != 0 or all(parent.stat().st_mode & stat.S_IXOTH for parent in path.parents if parent.exists()):
         return path

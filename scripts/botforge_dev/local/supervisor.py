@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from uuid import UUID, uuid4
 
 import httpx
@@ -57,7 +57,7 @@ class LocalStack:
     _server: uvicorn.Server | None = field(default=None, init=False)
     _gateway: threading.Thread | None = field(default=None, init=False)
 
-    def __enter__(self) -> "LocalStack":
+    def __enter__(self) -> Self:
         if not processes.is_free(self.port):
             raise StackError(f"Port {self.port} is in use. Choose another one with --port.")
         try:

@@ -40,7 +40,9 @@ class SentenceEncoder(torch.nn.Module):
         super().__init__()
         self.transformer = transformer
 
-    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> torch.Tensor:
         hidden = self.transformer(
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
@@ -194,7 +196,7 @@ def rename_nodes(model: onnx.ModelProto) -> None:
     model.ClearField("metadata_props")
 
 
-def _replace(field: Any, items: list[Any]) -> None:
+def _replace(field: Any, items: list[Any]) -> None:  # noqa: ANN401 - a repeated field of any message
     copies = [type(item)() for item in items]
     for copy, item in zip(copies, items, strict=True):
         copy.CopyFrom(item)

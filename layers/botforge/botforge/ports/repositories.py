@@ -143,6 +143,10 @@ class Maintenance(Protocol):
 
     def deleted_bots(self, *, limit: int) -> Sequence[PurgeableBot]: ...
 
+    def bots(self) -> Sequence[tuple[UserId, BotId]]:
+        """Every bot that is not deleted, with its owner."""
+        ...
+
     def purge_bot(self, user_id: UserId, bot_id: BotId) -> None:
         """Drop the bot's rows for good. Its objects and vectors must be gone before."""
         ...

@@ -17,7 +17,10 @@ class Manifest:
 
 
 def check_files(model_dir: Path) -> Manifest:
-    """Read the manifest, and see that every file has its size (checksums are the build's). Raises EmbeddingUnavailable."""
+    """Read the manifest, and see that every file has its size (checksums are the build's).
+
+    Raises EmbeddingUnavailable.
+    """
     try:
         content = json.loads((model_dir / MANIFEST).read_text(encoding="utf-8"))
         for name, expected in content["files"].items():

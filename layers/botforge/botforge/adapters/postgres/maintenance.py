@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import LiteralString
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, tuple_row
 
 from botforge.adapters.postgres.database import Database
 from botforge.domain.ids import BotId, UserId
@@ -53,6 +53,10 @@ class PostgresMaintenance:
             select user_id, id as bot_id from bots where deleted_at is not null order by deleted_at limit %(limit)s
         """
         return self._database.fetch(None, statement, {"limit": limit}, class_row(PurgeableBot))
+
+    def bots(self) -> Sequence[tuple[UserId, BotId]]:
+        statement: LiteralString = "select user_id, id from bots where deleted_at is null order by id"
+        return self._database.fetch(None, statement, {}, tuple_row)
 
     def purge_bot(self, user_id: UserId, bot_id: BotId) -> None:
         owned: LiteralString = "select 1 from bots where id = %s and user_id = %s and deleted_at is not null for update"
