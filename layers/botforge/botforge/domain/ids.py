@@ -26,7 +26,10 @@ class ChunkRef:
     def parse(cls, text: str) -> "ChunkRef":
         """Read ``{document}:{generation}:{ordinal}``. Raises ValueError for anything else."""
         document, generation, ordinal = text.split(":")
-        return cls(DocumentId(UUID(document)), int(generation), int(ordinal))
+        ref = cls(DocumentId(UUID(document)), int(generation), int(ordinal))
+        if str(ref) != text or min(ref.generation, ref.ordinal) < 0:  # int() also reads spaces, signs and other digits
+            raise ValueError("a chunk's id must read {document}:{generation}:{ordinal}")
+        return ref
 
 
 @dataclass(frozen=True, slots=True)
