@@ -16,7 +16,7 @@ from typing import Any, Self
 from botforge_dev.build.layout import RUNTIME
 from botforge_dev.local.runtime_api import FunctionError, Invocation, RuntimeApi
 from botforge_dev.runtime.confined import Specification
-from botforge_dev.runtime.loopback import Bridge
+from botforge_dev.runtime.loopback import Bridge, receive_listeners
 
 _SYSTEM = ("/bin", "/etc", "/lib", "/lib64", "/usr")
 _STARTING_S = 60.0
@@ -48,6 +48,7 @@ def why_not() -> str | None:
 
 def install_runtime(target: Path) -> None:
     """Copy the runtime client and boto3, with what they need, out of this Python's packages: Lambda has no more."""
+    target.chmod(0o755)  # the function runs as another user
     pending, seen = ["awslambdaric", "boto3"], set[str]()
     while pending:
         name = pending.pop()
@@ -94,7 +95,7 @@ class Environment:
         with ours:
             ours.settimeout(_STARTING_S)
             try:
-                self._bridge = Bridge(ours, len(specification.ports))
+                self._bridge = Bridge(receive_listeners(ours, len(specification.ports)))
             except OSError as error:
                 raise RuntimeError(self.log()) from error
 

@@ -1,27 +1,22 @@
-"""Joining the loopback of a network namespace with this machine's, port by port."""
+"""Joining another network with this machine's loopback, port by port."""
 
 import contextlib
 import socket
 import struct
 import threading
+from collections.abc import Mapping
 
 _CHUNK_BYTES = 65536
 
 
 class Bridge:
-    """Accepts on listening sockets of another namespace and connects to the same port of 127.0.0.1 here."""
+    """Accepts on sockets that listen elsewhere, and connects each to its port of 127.0.0.1 here."""
 
-    def __init__(self, channel: socket.socket, ports: int) -> None:
-        """Receive ``ports`` listening sockets over ``channel``. Raises ConnectionError when the sender is gone."""
-        self._listeners: list[socket.socket] = []
-        for _ in range(ports):
-            message, descriptors, _, _ = socket.recv_fds(channel, 2, 1)
-            if not descriptors:
-                raise ConnectionError("the function's namespace could not be set up")
-            listener = socket.socket(fileno=descriptors[0])
-            self._listeners.append(listener)
-            (port,) = struct.unpack("!H", message)
-            threading.Thread(target=_accept, args=(listener, int(port)), daemon=True).start()
+    def __init__(self, listeners: Mapping[int, socket.socket]) -> None:
+        """``listeners``: the port here → the socket that listens for it. They are closed with the bridge."""
+        self._listeners = list(listeners.values())
+        for port, listener in listeners.items():
+            threading.Thread(target=_accept, args=(listener, port), daemon=True).start()
 
     def close(self) -> None:
         for listener in self._listeners:
@@ -30,19 +25,42 @@ class Bridge:
             listener.close()
 
 
+def receive_listeners(channel: socket.socket, count: int) -> dict[int, socket.socket]:
+    """Listening sockets of another namespace, sent over ``channel`` with their port.
+
+    Raises ConnectionError when the sender is gone.
+    """
+    listeners: dict[int, socket.socket] = {}
+    for _ in range(count):
+        message, descriptors, _, _ = socket.recv_fds(channel, 2, 1)
+        if not descriptors:
+            raise ConnectionError("the function's namespace could not be set up")
+        (port,) = struct.unpack("!H", message)
+        listeners[int(port)] = socket.socket(fileno=descriptors[0])
+    return listeners
+
+
 def _accept(listener: socket.socket, port: int) -> None:
     while True:
         try:
             inside, _ = listener.accept()
         except OSError:
             return  # closed
+        threading.Thread(target=_join, args=(inside, port), daemon=True).start()
+
+
+def _join(inside: socket.socket, port: int) -> None:
+    """Carry bytes both ways until both sides have finished, or one breaks off."""
+    with inside:
         try:
             outside = socket.create_connection(("127.0.0.1", port))
         except OSError:
-            inside.close()  # to the function, as if nobody listened
-            continue
-        for source, sink in ((inside, outside), (outside, inside)):
-            threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+            return  # to the function, as if nobody listened
+        with outside:
+            back = threading.Thread(target=_pump, args=(outside, inside), daemon=True)
+            back.start()
+            _pump(inside, outside)
+            back.join()
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
