@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg import sql
 from psycopg.rows import scalar_row, tuple_row
 from tests.conftest import TestDatabase
 
@@ -81,7 +82,7 @@ def test_row_level_security_hides_other_tenants_even_from_a_query_without_a_cond
         row = (claim.document_id, bot.user_id, bot.id, vector)
         owner.execute("insert into chunk_vectors values (%s, 1, 0, %s, %s, %s)", row)
     PostgresQueries(tenant).record(a_record(bot))
-    count = psycopg.sql.SQL("select count(*) from {}").format(psycopg.sql.Identifier(table))
+    count = sql.SQL("select count(*) from {}").format(sql.Identifier(table))
     with tenant.transaction(bot.user_id) as connection:
         assert connection.execute(count).fetchone() == (1,)
     for other in (UserId(uuid4()), None):

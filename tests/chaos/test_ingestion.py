@@ -70,19 +70,20 @@ class World:
         self.objects.put_raw(str(self.key(path)), text.encode())
 
     def worker(self, before: Callable[[str], None] = lambda _call: None) -> IngestionService:
-        parts = [
-            PostgresDocuments(self.database),
-            PostgresChunks(self.database),
-            self.vectors,
-            self.objects,
-            PlainTextExtractor(),
-            BagOfWordsEmbedder(),
-        ]
-        documents, chunks, vectors, objects, extractor, embedder = (Interruptible(part, before) for part in parts)
+        def interruptible(port: object) -> Any:  # noqa: ANN401 - stands in for any port
+            return Interruptible(port, before)
+
         return IngestionService(
-            documents, chunks, vectors, objects, extractor, embedder, BagOfWordsEmbedder(), FixedClock(),
+            documents=interruptible(PostgresDocuments(self.database)),
+            chunks=interruptible(PostgresChunks(self.database)),
+            vectors=interruptible(self.vectors),
+            objects=interruptible(self.objects),
+            extractor=interruptible(PlainTextExtractor()),
+            embedder=interruptible(BagOfWordsEmbedder()),
+            tokenizer=BagOfWordsEmbedder(),
+            clock=FixedClock(),
             pause=lambda _seconds: None,
-        )  # fmt: skip
+        )
 
     def handle(self, *, sequencer: str | None = None, path: str = "a.txt", last: bool = False) -> IngestionResult:
         return self.worker().handle(self.event(sequencer, path), last_attempt=last)

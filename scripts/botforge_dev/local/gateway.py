@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -50,7 +50,7 @@ class Gateway:
         if matched is None:
             return _message(404, "Not Found")
         route, parameters = matched
-        claims = self.issuer.claims(request.headers.get("authorization")) if route.authorized else {}
+        claims = self._claims(request, route)
         if claims is None:
             return _message(401, "Unauthorized", {"www-authenticate": 'Bearer scope="" error="invalid_token"'})
         body = await _bounded_body(request)
@@ -60,6 +60,11 @@ class Gateway:
         if len(event.get("body", "")) > MAX_EVENT_BYTES:
             return _message(413, "Request Entity Too Large")
         return await self._invoke(route, event)
+
+    def _claims(self, request: Request, route: Route) -> Mapping[str, Any] | None:
+        if not route.authorized:
+            return {}
+        return self.issuer.claims(request.headers.get("authorization"))
 
     def _match(self, request: Request) -> tuple[Route, dict[str, str]] | None:
         path = request.scope["raw_path"].decode("ascii").split("?", 1)[0]
@@ -156,13 +161,16 @@ def _response(reply: Any) -> Response:  # noqa: ANN401 - any JSON
     """A reply without ``statusCode`` is the body of a 200, as JSON; one that cannot be read is a 500."""
     if not isinstance(reply, dict) or "statusCode" not in reply:
         return JSONResponse(reply)
+    given = cast("dict[str, Any]", reply)
     try:
-        content = reply.get("body") or ""
-        body = base64.b64decode(content) if reply.get("isBase64Encoded") else content.encode("utf-8")
-        response = Response(body, status_code=int(reply["statusCode"]))
-        for name, value in (reply.get("headers") or {}).items():
+        content = str(given.get("body") or "")
+        body = base64.b64decode(content) if given.get("isBase64Encoded") else content.encode("utf-8")
+        response = Response(body, status_code=int(given["statusCode"]))
+        headers: dict[str, Any] = given.get("headers") or dict[str, Any]()
+        cookies: list[str] = given.get("cookies") or list[str]()
+        for name, value in headers.items():
             response.headers[name] = str(value)
-        for cookie in reply.get("cookies") or []:
+        for cookie in cookies:
             response.headers.append("set-cookie", cookie)
     except (TypeError, ValueError, AttributeError):
         return _message(500, "Internal Server Error")

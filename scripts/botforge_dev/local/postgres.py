@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import psycopg
+from psycopg import sql
 
 _OWNER = "postgres"
 _UNPRIVILEGED = "nobody"  # PostgreSQL refuses to run as root
@@ -67,7 +67,7 @@ class Postgres:
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
             if connection.execute("select 1 from pg_database where datname = %s", (name,)).fetchone():
                 return False
-            connection.execute(psycopg.sql.SQL("create database {}").format(psycopg.sql.Identifier(name)))
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
         return True
 
     @property
@@ -95,13 +95,13 @@ class Postgres:
             )  # fmt: skip
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
-        as_user: dict[str, Any] = {"user": _UNPRIVILEGED, "group": _group()} if os.geteuid() == 0 else {}
+        user, group = (_UNPRIVILEGED, _group()) if os.geteuid() == 0 else (None, None)
         # Files instead of pipes: the server inherits them, and a pipe would never end.
         with tempfile.TemporaryFile("w+") as output:
             done = subprocess.run(  # noqa: S603 - PostgreSQL's own programs
                 [str(_binaries() / program), *arguments],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", check=False,
-                env={**os.environ, "LC_ALL": "C"}, **as_user,
+                env={**os.environ, "LC_ALL": "C"}, user=user, group=group,
             )  # fmt: skip
             if check and done.returncode != 0:
                 output.seek(0)

@@ -58,7 +58,8 @@ class QueuePoller:
         except (FunctionError, TimedOut, queue.Empty) as error:
             _log.warning("ingestion failed: %s", error)
             return
-        failed = {failure["itemIdentifier"] for failure in (reply or {}).get("batchItemFailures", [])}
+        failures: list[dict[str, str]] = reply["batchItemFailures"] if reply else list[dict[str, str]]()
+        failed = {failure["itemIdentifier"] for failure in failures}
         done = [message for message in received if message["MessageId"] not in failed]
         if done:
             entries = [{"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]} for n, message in enumerate(done)]
@@ -83,7 +84,7 @@ class Schedule:
 
     def run(self) -> None:
         while not self.stopping.wait(self.every_s):
-            event = {
+            event: dict[str, Any] = {
                 "version": "0",
                 "id": str(uuid4()),
                 "detail-type": "Scheduled Event",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 from uuid import UUID, uuid4
@@ -17,6 +18,7 @@ import httpx
 import psycopg
 import uvicorn
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from botforge.adapters.postgres.migrate import migrate
 from botforge_dev.local import processes
@@ -128,7 +130,7 @@ class LocalStack:
             connection.execute(
                 sql.SQL("grant {} to {}").format(sql.Identifier(f"botforge_{role}"), sql.Identifier(user))
             )
-        return psycopg.conninfo.make_conninfo(owner, user=user, password=password)
+        return make_conninfo(owner, user=user, password=password)
 
     def _functions(self, template: Template, dsns: Mapping[str, str], aws: LocalAws) -> dict[str, Function]:
         functions: dict[str, Function] = {}
@@ -185,7 +187,7 @@ class LocalStack:
     def _describe(self, issuer: TokenIssuer, aws: LocalAws, dsns: Mapping[str, str]) -> None:
         """Write ``local.json``; its user and demo bot stay the same from run to run."""
         file = self.folder / "local.json"
-        before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        before: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         user = UUID(before["user"]) if "user" in before else uuid4()
         token = issuer.mint(user)
         self.description = {
@@ -207,10 +209,10 @@ class LocalStack:
     def _demo_bot(self, token: str, known: str | None) -> str:
         headers = {"authorization": f"Bearer {token}"}
         with httpx.Client(base_url=self.url, headers=headers, timeout=35, trust_env=False) as client:
-            if known and client.get(f"/api/bots/{known}").status_code == httpx.codes.OK:
+            if known and client.get(f"/api/bots/{known}").status_code == HTTPStatus.OK:
                 return known
             created = client.post("/api/bots", json={"name": "Demo", "description": "Made by scripts/serve."})
-            if created.status_code != httpx.codes.CREATED:
+            if created.status_code != HTTPStatus.CREATED:
                 raise StackError(f"The API answers {created.status_code}: {created.text}. See {self.folder / 'logs'}.")
             return str(created.json()["id"])
 

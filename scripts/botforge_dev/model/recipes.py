@@ -32,7 +32,7 @@ def realise(recipe: Recipe, checkpoint: Mapping[str, Array]) -> Array:
         case "transpose":
             made = inputs[0].T
         case "concatenate_transposed":
-            made = np.concatenate([matrix.T for matrix in inputs], axis=1)
+            made: Array = np.hstack([matrix.T for matrix in inputs])  # pyright: ignore[reportUnknownMemberType]
         case "add_first_row":
             made = inputs[0] + inputs[1][0]
     return np.ascontiguousarray(made.astype(recipe.dtype))

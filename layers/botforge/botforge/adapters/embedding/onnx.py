@@ -1,6 +1,10 @@
 """all-MiniLM-L6-v2 by ONNX Runtime: no torch, no download, one thread."""
 
 import os
+
+# ONNX Runtime and tokenizers ship no complete types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 from collections.abc import Sequence
 from pathlib import Path
 
