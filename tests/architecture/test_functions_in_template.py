@@ -1,7 +1,7 @@
 """template.yaml against the functions: every one is there, bounded, observed, and serves what it is asked for."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import pytest
 
@@ -11,6 +11,11 @@ from botforge_dev.template import Template
 _NAMES = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
 _BEHIND_THE_GATEWAY = [name for name in _NAMES if name not in {"ingestion", "monitor"}]
 _GATEWAY_TIMEOUT_S = 30  # Amazon API Gateway, "Quotas for HTTP APIs"
+
+
+class _Served(Protocol):
+    @property
+    def routes(self) -> frozenset[tuple[str, str]]: ...
 
 
 def _logical_id(name: str) -> str:
@@ -65,6 +70,14 @@ def test_a_function_behind_the_gateway_answers_before_the_gateway_gives_up(name:
     own_deadline = float(function["Environment"]["Variables"]["REQUEST_DEADLINE_SECONDS"])
     assert own_deadline == 25
     assert own_deadline < function["Timeout"] < _GATEWAY_TIMEOUT_S
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_the_routes_of_the_template_are_those_that_the_function_serves(
+    name: str, template: Template, initialise: Callable[[str, Mapping[str, str]], _Served]
+) -> None:
+    routes = {(event["Method"], event["Path"]) for event in _events(template.functions()[_logical_id(name)], "HttpApi")}
+    assert routes == initialise(name, {}).routes
 
 
 def test_only_health_answers_without_a_token(template: Template) -> None:

@@ -132,8 +132,9 @@ def client(api: str) -> Generator[httpx.Client]:
 
 
 def test_every_function_serves_its_events_under_sam_local(client: httpx.Client, sam: Sam) -> None:
-    assert client.get("/health").status_code == 200
-    assert client.get("/api/bots", headers={"authorization": ""}).status_code == 401
+    # A function that fails to start looks like a 200 here: only its own words show that it answered.
+    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/api/bots", headers={"authorization": "Bearer none"}).status_code == 401
 
     made = client.post("/api/bots", json={"name": "Pumps", "description": ""})
     assert made.status_code == 201, made.text
@@ -145,12 +146,8 @@ def test_every_function_serves_its_events_under_sam_local(client: httpx.Client, 
 
     assert sam.invoke("IngestionFunction", _event("ingestion-created", bot)) == {"batchItemFailures": []}
     assert client.get(document).json()["status"] == "indexed"
-    question = {
-        "user_id": _WORKERS_USER,
-        "bot_id": bot,
-        "client_id": "web",
-        "query": "How long is the warranty?",
-    }
+    question = {"user_id": _WORKERS_USER, "bot_id": bot, "client_id": "web"}
+    question["query"] = "How long is the warranty on the pump?"
     answer = client.post("/vector/query", json=question)
     assert answer.status_code == 200, answer.text
     assert "30 months" in answer.json()["response"]
