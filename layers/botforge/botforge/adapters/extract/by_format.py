@@ -10,6 +10,7 @@ from botforge.domain.errors import DocumentFailed, DocumentRejected
 from botforge.domain.formats import SUPPORTED_EXTENSIONS, Format, format_of
 from botforge.domain.reasons import Reason
 
+_BLANK = b"\0 \t\r\n\xef\xbb\xbf\xfe\xff"  # white space and byte order marks
 _UNMISTAKABLE = frozenset({Format.PDF, Format.DOCX})
 
 
@@ -34,12 +35,8 @@ def actual_format(body: bytes, *, filename: str, content_type: str) -> Format:
     A PDF or a DOCX under another name is read as what it is: such bytes cannot be meant otherwise. HTML under the name
     of a PDF or a DOCX is refused: it is the error page that a browser saved in place of the document.
     """
-    promised = format_of(filename, content_type)
-    if promised is None:
-        raise DocumentRejected(
-            Reason.UNSUPPORTED_TYPE, f"This type of file is not read; these are: {', '.join(SUPPORTED_EXTENSIONS)}."
-        )
-    if not body.strip(b"\0 \t\r\n"):
+    promised = promised_format(filename, content_type)
+    if not body.strip(_BLANK):
         raise DocumentFailed(Reason.EMPTY, "There is no text in this document.")
     seen = sniffing.looks_like(body)
     if seen is not None and seen in _UNMISTAKABLE:
@@ -53,6 +50,16 @@ def actual_format(body: bytes, *, filename: str, content_type: str) -> Format:
             raise _mismatch(promised, "its bytes are not text")
         case _:
             pass
+    return promised
+
+
+def promised_format(filename: str, content_type: str) -> Format:
+    """What a document's name says it is. Raises DocumentRejected for what we do not read."""
+    promised = format_of(filename, content_type)
+    if promised is None:
+        raise DocumentRejected(
+            Reason.UNSUPPORTED_TYPE, f"This type of file is not read; these are: {', '.join(SUPPORTED_EXTENSIONS)}."
+        )
     return promised
 
 

@@ -62,4 +62,4 @@ def _bounded(blocks: Iterable[Block], limits: Limits) -> Iterator[Block]:
         if count > limits.blocks:
             raise too_complex(f"holds more than {limits.blocks} paragraphs")
         headings = (clean_line(heading)[:_MAX_HEADING].strip() for heading in block.headings)
-        yield Block(text, tuple(heading for heading in headings if heading), block.page)
+        yield Block(text, tuple(filter(None, headings)), block.page, clean_text(block.header))

@@ -15,6 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from botforge.adapters.extract.by_format import promised_format
 from botforge.adapters.extract.limits import too_complex
 from botforge.domain.chunk import Block, ExtractedText
 from botforge.domain.errors import DocumentFailed, DocumentRejected
@@ -38,6 +39,7 @@ class IsolatedExtractor:
     module: str = "botforge.adapters.extract.child"
 
     def extract(self, body: bytes, *, filename: str, content_type: str) -> ExtractedText:
+        promised_format(filename, content_type)  # a name that we do not read costs no process
         with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as reply:
             request.write(body)
             request.seek(0)

@@ -8,14 +8,16 @@ import pypdfium2.raw as pdfium_c
 
 from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits, too_complex
 from botforge.adapters.extract.pdf_forms import annotation_lines, xfa_texts
-from botforge.adapters.extract.pdf_lines import page_text
+from botforge.adapters.extract.pdf_lines import paragraphs
 from botforge.domain.chunk import Block, ExtractedText
 from botforge.domain.errors import DocumentFailed
 from botforge.domain.reasons import Reason
 
 _LOCKED = (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY)
-_NO_TITLE = re.compile(
-    r"(?i)\s*(?:untitled.*|microsoft \w+ - .*|.*\.(?:docx?|pdf|tex|dvi|indd|qxd|p65|rtf|odt|pages|xlsx?|pptx?))?\s*"
+_NO_TITLE = re.compile(  # what programs put there
+    r"\s*(?:untitled.*|\(?anonymous\)?|unspecified|microsoft \w+ - .*"
+    r"|.*\.(?:docx?|odt|rtf|pages|pdf|tex|dvi|indd|qxd|xlsx?))?\s*",
+    re.IGNORECASE,
 )
 _SHOWN = [pdfium_c.FPDF_PAGEOBJ_IMAGE, pdfium_c.FPDF_PAGEOBJ_PATH, pdfium_c.FPDF_PAGEOBJ_SHADING]
 
@@ -56,6 +58,14 @@ def _title(document: pdfium.PdfDocument) -> str | None:
     return None if _NO_TITLE.fullmatch(title) else title
 
 
+def _text(page: pdfium.PdfPage) -> str:
+    textpage = page.get_textpage()
+    try:
+        return textpage.get_text_range()
+    finally:
+        textpage.close()
+
+
 class _Reader:
     def __init__(self, document: pdfium.PdfDocument) -> None:
         self._document = document
@@ -69,7 +79,7 @@ class _Reader:
             self._damaged.append(number)
             return
         try:
-            texts = [*page_text(page), "\n".join(annotation_lines(self._document, page))]
+            texts = [*paragraphs(_text(page)), "\n".join(annotation_lines(self._document, page))]
             found = [Block(text, page=number) for text in texts if text.strip()]
             if not found and any(page.get_objects(filter=_SHOWN)):
                 self._pictures.append(number)

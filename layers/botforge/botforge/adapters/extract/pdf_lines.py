@@ -2,45 +2,47 @@
 
 import re
 from collections.abc import Iterator
+from statistics import median
 
-import pypdfium2 as pdfium
-
-_LINES = re.compile(r"\r\n|[\r\n]")
-_BULLET = re.compile(r"[•‣▪◦●○■□–—*-]\s|\(?\w{1,3}[.)]\s")
+_LINES = re.compile(r"(\r\n|[\r\n]|\ufffe)")
+BROKEN_WORD = "\ufffe"  # PDFium's mark for a hyphen that ended a line, with the next line right behind it
+_BULLET = re.compile(r"[•‣▪◦●○■□–—*-]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]\s")
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*\Z")
-_FULL = 0.6  # of the page's longest line: a shorter one ends its paragraph
-_BROKEN_WORD = re.compile(r"\ufffe(?=(\w?))")  # PDFium's mark for a hyphen that ended a line
-
-
-def page_text(page: pdfium.PdfPage) -> Iterator[str]:
-    """The page's paragraphs in the order of its content, lines and broken words joined."""
-    textpage = page.get_textpage()
-    try:
-        text = textpage.get_text_range()
-    finally:
-        textpage.close()
-    yield from paragraphs(text)
+_SHORT = 0.6  # of the page's usual line: such a line ends its paragraph
+_LAST = 0.9  # a line that ends a sentence before it reaches this ends its paragraph, too
+_PROSE = 20  # characters: shorter lines do not tell how wide the text is set
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Join lines that run on; a paragraph ends with a short line, before a bullet, and at blank lines."""
-    lines = [line.strip() for line in _LINES.split(joined_words(text))]
-    full = _FULL * max((len(line) for line in lines), default=0)
-    gathered: list[str] = []
-    for line in lines:
-        if gathered and (not line or _ends(gathered[-1], full) or _BULLET.match(line)):
-            yield " ".join(gathered)
-            gathered = []
-        if line:
-            gathered.append(line)
-    if gathered:
-        yield " ".join(gathered)
+    """The paragraphs of a page's text as PDFium gives it, lines and broken words joined.
+
+    A hyphen at a line's end goes, unless a capital or a digit follows: "COVID-19" is written with one. No page says
+    which other words are.
+    """
+    parts = _LINES.split(text)
+    lines = [(line.strip(), mark) for line, mark in zip(parts[::2], [*parts[1::2], "\n"], strict=True)]
+    usual = median([len(line) for line, _ in lines if len(line) > _PROSE] or [0])
+    gathered = ""
+    for at, (line, mark) in enumerate(lines):
+        following = lines[at + 1][0] if at + 1 < len(lines) else ""
+        gathered += line
+        if mark == BROKEN_WORD:
+            gathered += "" if following[:1].islower() else "-"
+        elif _ends(line, following, usual):
+            if gathered:
+                yield gathered
+            gathered = ""
+        else:
+            gathered += " "
 
 
-def joined_words(text: str) -> str:
-    """Without the hyphens that broke words; a hyphen before a capital or a digit belongs to its word."""
-    return _BROKEN_WORD.sub(lambda match: "" if match[1].islower() else "-", text)
-
-
-def _ends(line: str, full: float) -> bool:
-    return len(line) < full or (len(line) < full * 1.4 and bool(_SENTENCE_END.search(line)))
+def _ends(line: str, following: str, usual: float) -> bool:
+    if not line or not following:
+        return True
+    if _BULLET.match(following):
+        return True
+    if following[0].islower() or following[0] in ",;:.)]":
+        return False
+    if len(line) < usual * _SHORT:
+        return True
+    return len(line) < usual * _LAST and _SENTENCE_END.search(line) is not None

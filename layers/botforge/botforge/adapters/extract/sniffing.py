@@ -4,6 +4,7 @@ import re
 import zipfile
 from io import BytesIO
 
+from botforge.adapters.extract.charset import unmarked_utf
 from botforge.domain.formats import Format
 
 _PDF_HEADER_WITHIN = 1024  # bytes: readers accept leading rubbish (ISO 32000-1, annex H, note 13)
@@ -50,8 +51,7 @@ def is_binary(body: bytes) -> bool:
     if body.startswith(_BINARY) or is_zip(body) or is_ole(body):
         return True
     sample = body[:_SAMPLE]
-    controls = sum(byte in _CONTROLS for byte in _narrow(sample))
-    return controls * 50 > len(sample)
+    return sum(byte in _CONTROLS for byte in sample) * 20 > len(sample) and unmarked_utf(body) is None
 
 
 def _is_docx(body: bytes) -> bool:
@@ -65,6 +65,7 @@ def _is_docx(body: bytes) -> bool:
 
 
 def _narrow(sample: bytes) -> bytes:
-    """UTF-16 and UTF-32 of mostly Latin text, read as if it were ASCII; anything else unchanged."""
-    zeros = sample.count(0)
-    return sample.replace(b"\x00", b"") if zeros * 3 > len(sample) and zeros * 5 < len(sample) * 4 else sample
+    """UTF-16 and UTF-32 read as if they were ASCII; anything else unchanged."""
+    if sample.startswith(_UTF_BOMS) or unmarked_utf(sample):
+        return sample.replace(b"\x00", b"").lstrip(b"\xff\xfe")
+    return sample.removeprefix(b"\xef\xbb\xbf")
