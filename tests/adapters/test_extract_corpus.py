@@ -19,8 +19,12 @@ _DEFAULT = Path(__file__).parents[3] / "shared" / "data"
 _FILES = Path(os.environ.get("BOTFORGE_DATA", _DEFAULT)) / "files"
 _MANIFEST = _FILES / "manifest.jsonl"
 _INVISIBLE = re.compile("[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_WITHOUT_TEXT = {"empty": {Reason.EMPTY}, "empty_or_ocr": {Reason.EMPTY, Reason.NO_TEXT_LAYER}}
-_WITHOUT_TEXT |= {"needs_password": {Reason.ENCRYPTED}, "error": set(Reason)}
+_WITHOUT_TEXT = {
+    "empty": {Reason.EMPTY},
+    "empty_or_ocr": {Reason.EMPTY, Reason.NO_TEXT_LAYER},
+    "needs_password": {Reason.ENCRYPTED},
+    "error": set(Reason),
+}
 
 
 def _rows() -> list[Any]:

@@ -19,14 +19,16 @@ _SENTENCES = {
     "zh": "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心。",
     "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
 }
-_LEGACY = [("de", "cp1252"), ("de", "latin-1"), ("fr", "cp1252"), ("ru", "koi8-r"), ("ru", "cp1251"), ("el", "cp1253")]
-_LEGACY += [
-    ("he", "cp1255"),
-    ("ja", "shift_jis"),
-    ("ja", "euc_jp"),
-    ("ja", "iso2022_jp"),
-    ("zh", "gb18030"),
-    ("ko", "euc_kr"),
+_LEGACY = [
+    *(("de", "cp1252"), ("de", "latin-1"), ("fr", "cp1252"), ("ru", "koi8-r"), ("ru", "cp1251"), ("el", "cp1253")),
+    *(
+        ("he", "cp1255"),
+        ("ja", "shift_jis"),
+        ("ja", "euc_jp"),
+        ("ja", "iso2022_jp"),
+        ("zh", "gb18030"),
+        ("ko", "euc_kr"),
+    ),
 ]
 _UNICODE = ["utf-8", "utf-8-sig", "utf-16", "utf-32"]
 

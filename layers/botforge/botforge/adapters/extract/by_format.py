@@ -11,7 +11,7 @@ from botforge.domain.formats import SUPPORTED_EXTENSIONS, Format, format_of
 from botforge.domain.reasons import Reason
 
 _BLANK = b"\0 \t\r\n\xef\xbb\xbf\xfe\xff"  # white space and byte order marks
-_UNMISTAKABLE = frozenset({Format.PDF, Format.DOCX})
+_PACKED = frozenset({Format.PDF, Format.DOCX})
 
 
 def extract(body: bytes, *, filename: str, content_type: str, limits: Limits = DEFAULT_LIMITS) -> ExtractedText:
@@ -39,8 +39,8 @@ def actual_format(body: bytes, *, filename: str, content_type: str) -> Format:
     if not body.strip(_BLANK):
         raise DocumentFailed(Reason.EMPTY, "There is no text in this document.")
     seen = sniffing.looks_like(body)
-    if seen is not None and seen in _UNMISTAKABLE:
-        return seen
+    if seen is Format.DOCX or (seen is Format.PDF and (promised in _PACKED or body.startswith(b"%PDF-"))):
+        return seen  # a text can speak of PDF's mark, too
     match promised:
         case Format.PDF:
             _check_may_be_pdf(body, seen)
@@ -80,6 +80,7 @@ def _check_may_be_docx(body: bytes, seen: Format | None) -> None:
         raise _mismatch(Format.DOCX, "it is a web page")
     if not sniffing.is_zip(body):
         raise _mismatch(Format.DOCX, "its bytes are no Word document")
+    raise _mismatch(Format.DOCX, "it is an archive of something else")
 
 
 def _mismatch(promised: Format, fact: str) -> DocumentRejected:

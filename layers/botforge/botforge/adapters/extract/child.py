@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from botforge.adapters.extract.by_format import extract
+from botforge.adapters.extract.limits import too_complex
 from botforge.domain.errors import DocumentError, DocumentFailed, DocumentRejected
 from botforge.domain.reasons import Reason
 
@@ -19,8 +20,11 @@ _MAX_OUTPUT_BYTES = 128 * 1024 * 1024
 def main(arguments: list[str]) -> None:
     memory, cpu, filename, content_type = arguments
     set_limits(memory_bytes=int(memory), cpu_seconds=int(cpu))
-    body = sys.stdin.buffer.read()
-    json.dump(result(body, filename, content_type), sys.stdout)
+    try:
+        answer = json.dumps(result(sys.stdin.buffer.read(), filename, content_type), ensure_ascii=False)
+    except MemoryError:
+        answer = json.dumps(_refusal(too_complex("needs more memory than a document may take")))
+    sys.stdout.buffer.write(answer.encode("utf-8"))
 
 
 def result(body: bytes, filename: str, content_type: str) -> dict[str, Any]:
@@ -28,7 +32,7 @@ def result(body: bytes, filename: str, content_type: str) -> dict[str, Any]:
         extracted = extract(body, filename=filename, content_type=content_type)
     except DocumentError as error:
         return _refusal(error)
-    except ImportError:
+    except (ImportError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a reader stumbled over the document: the document ends, not the worker
         print(type(error).__name__, file=sys.stderr)  # noqa: T201
@@ -44,14 +48,14 @@ def set_limits(*, memory_bytes: int, cpu_seconds: int) -> None:
     except ImportError:  # not on Windows
         return
     wanted = {
-        resource.RLIMIT_AS: memory_bytes,
-        resource.RLIMIT_CPU: cpu_seconds,
-        resource.RLIMIT_FSIZE: _MAX_OUTPUT_BYTES,
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_AS: (memory_bytes, memory_bytes),
+        resource.RLIMIT_CPU: (cpu_seconds, cpu_seconds + 1),  # the soft one says SIGXCPU, the hard one kills
+        resource.RLIMIT_FSIZE: (_MAX_OUTPUT_BYTES, _MAX_OUTPUT_BYTES),
+        resource.RLIMIT_CORE: (0, 0),
     }
-    for limit, value in wanted.items():
+    for limit, bounds in wanted.items():
         with suppress(ValueError, OSError):
-            resource.setrlimit(limit, (value, value))
+            resource.setrlimit(limit, bounds)
 
 
 def _refusal(error: DocumentError) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def clean_text(text: str) -> str:
     text = _LINE_BREAKS.sub("\n", text)
     text = unicodedata.normalize("NFC", _REMOVED.sub("", text))
     text = _GAPS.sub(" ", text)
-    text = _LINE_ENDS.sub("", text)
     text = _INDENTATION.sub(lambda match: " " * min(len(match[0]), _MAX_INDENTATION), text)
+    text = _LINE_ENDS.sub("", text)  # last: on long runs of spaces it would take quadratic time
     return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 

@@ -9,17 +9,17 @@ from botforge.adapters.extract.outline import is_header
 from botforge.domain.chunk import Block, ExtractedText
 
 _DELIMITERS = ",;\t|"
-_SAMPLE = 64 * 1024  # characters
+_LONGEST_HEADER = 1_000  # characters
 
 
 def read(body: bytes, content_type: str = "", _limits: Limits = DEFAULT_LIMITS) -> ExtractedText:
     """One block. A file without any delimiter is a list of lines, and that is fine."""
-    text = decode(body, declared=charset_parameter(content_type)).replace("\r\n", "\n").replace("\r", "\n")
-    first, _, rest = text.lstrip("\n").partition("\n")
-    cells = next(csv.reader(StringIO(first), delimiter=_delimiter(first)), list[str]())
-    header = first if rest.strip() and is_header([cell.strip() for cell in cells]) else ""
+    text = decode(body, declared=charset_parameter(content_type)).replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+    first, _, rest = text.partition("\n")
+    header = first if rest.strip() and len(first) <= _LONGEST_HEADER and is_header(_cells(first)) else ""
     return ExtractedText(None, (Block(text, header=header),))
 
 
-def _delimiter(line: str) -> str:
-    return max(_DELIMITERS, key=line[:_SAMPLE].count)
+def _cells(line: str) -> list[str]:
+    rows = csv.reader(StringIO(line), delimiter=max(_DELIMITERS, key=line.count))
+    return [cell.strip() for cell in next(rows, list[str]())]

@@ -2,11 +2,10 @@
 
 import re
 
-from lxml import etree
-
 from botforge.adapters.extract.charset import charset_parameter, decode
 from botforge.adapters.extract.html_reader import MarkupReader
 from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits
+from botforge.adapters.extract.xml_tree import parse_html
 from botforge.domain.chunk import ExtractedText
 
 _META = re.compile(
@@ -24,9 +23,9 @@ def read(body: bytes, content_type: str = "", _limits: Limits = DEFAULT_LIMITS) 
 
 def read_markup(markup: str) -> ExtractedText:
     """The text of HTML that is decoded already."""
-    # Parsed from bytes with the encoding said: a declaration inside could otherwise contradict it.
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True)
-    root = etree.fromstring(markup.replace("\x00", "").encode("utf-8", "ignore").strip() or b"<p>", parser)
+    root = parse_html(markup)
+    if root is None:
+        return ExtractedText(None, ())
     title = root.find(".//title")
-    name = "".join(title.itertext()) if title is not None else None
+    name = "".join(map(str, title.itertext())) if title is not None else None
     return ExtractedText(name, tuple(MarkupReader().read(root)))

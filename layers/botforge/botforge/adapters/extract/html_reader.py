@@ -20,7 +20,8 @@ _BLOCKS = frozenset(
 )
 _HIDDEN = re.compile(r"(?i)display\s*:\s*none|visibility\s*:\s*hidden")
 _SPACE = re.compile(r"\s+")
-_AROUND_BREAK = re.compile(r" *\n *")
+_SPACES = re.compile(r" {2,}")
+_AROUND_BREAK = re.compile(r" ?\n ?")
 _LONGEST_CELL = 500  # characters: tables with longer ones lay out a page rather than data
 
 
@@ -115,7 +116,9 @@ class MarkupReader:
     def _take(self) -> str:
         text = "".join(self._inline)
         self._inline.clear()
-        return text.strip("\n") if self._preformatted else _AROUND_BREAK.sub("\n", text).strip()
+        if self._preformatted:
+            return text.strip("\n")
+        return _AROUND_BREAK.sub("\n", _SPACES.sub(" ", text)).strip()
 
     def _end_paragraph(self) -> None:
         text = self._take()

@@ -50,7 +50,7 @@ class IsolatedExtractor:
     def _run(self, request: BinaryIO, reply: BinaryIO, filename: str, content_type: str) -> None:
         command = [sys.executable, "-P", "-s", "-B", "-m", self.module, str(self.memory_bytes), str(self.cpu_seconds)]
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8"}
+        environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
         arguments = [_argument(filename), _argument(content_type)]
         try:
             done = subprocess.run(  # noqa: S603 - our own interpreter and module; the names are arguments, not code

@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+import zlib
 from io import BytesIO
 
 from botforge.adapters.extract.charset import unmarked_utf
@@ -19,12 +20,13 @@ _BINARY = (
 _UTF_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b\x1a\x1c\x1d\x1e\x1f\x08")
 _SAMPLE = 8192
+_CONTENT_TYPES = 64 * 1024  # bytes of that part that are looked at
 
 
 def looks_like(body: bytes) -> Format | None:
     """The format that the bytes show of themselves: PDF, DOCX or HTML; None for text and for everything else."""
-    if b"%PDF-" in body[:_PDF_HEADER_WITHIN] and (body.startswith(b"%PDF-") or is_binary(body)):
-        return Format.PDF  # text may speak of the mark
+    if b"%PDF-" in body[:_PDF_HEADER_WITHIN]:
+        return Format.PDF
     if is_zip(body):
         return Format.DOCX if _is_docx(body) else None
     return Format.HTML if _HTML.match(_narrow(body[:_SAMPLE])) else None
@@ -55,13 +57,17 @@ def is_binary(body: bytes) -> bool:
 
 
 def _is_docx(body: bytes) -> bool:
+    """Whether the archive holds a Word document; a damaged one counts by the names that can be seen in it."""
     try:
         with zipfile.ZipFile(BytesIO(body)) as archive:
-            return "word/document.xml" in archive.namelist() or any(
-                name.startswith("word/document") for name in archive.namelist()
-            )
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
-        return b"word/document.xml" in body
+            if any(name.startswith("word/") for name in archive.namelist()):
+                return True
+            with archive.open("[Content_Types].xml") as types:
+                return b"wordprocessingml.document.main" in types.read(_CONTENT_TYPES)
+    except KeyError:
+        return False
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OSError, RuntimeError):
+        return b"word/document" in body
 
 
 def _narrow(sample: bytes) -> bytes:
