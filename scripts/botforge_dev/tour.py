@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from mimetypes import guess_type
@@ -162,8 +162,12 @@ def _show(reply: dict[str, Any]) -> None:
     print(f"   {reply['execution_time'] * 1000:.0f} ms{f' (degraded: {how})' if how else ''}")
 
 
+def _report(what: str) -> None:
+    print(f"  starting: {what}", flush=True)
+
+
 @contextmanager
-def _step(title: str) -> Iterator[None]:
+def _step(title: str) -> Generator[None]:
     print(f"\n▸ {title}", flush=True)
     start = time.monotonic()
     yield

@@ -1,4 +1,4 @@
-"""``./scripts/check``: everything that a change must pass, in order of what fails fastest. ``--fast`` leaves the build out."""
+"""``./scripts/check``: all that a change must pass, what fails fastest first; ``--fast`` leaves the build out."""
 
 import argparse
 import subprocess

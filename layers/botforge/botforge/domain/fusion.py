@@ -7,7 +7,7 @@ from botforge.domain.chunk import Candidate
 K = 60  # Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet…" (SIGIR 2009)
 
 
-def fuse(candidates: Sequence[Candidate], *, k: int = K, lexical_weight: float = 1.0) -> list[Candidate]:
+def fuse(candidates: Sequence[Candidate], *, k: int = K, lexical_weight: float = 0.25) -> list[Candidate]:
     """Candidates by reciprocal rank fusion of their dense and their lexical rank, best first.
 
     A candidate's score is the sum of ``1 / (k + rank)`` over the rankings that hold it; ties go to the higher cosine.

@@ -8,10 +8,10 @@ import math
 
 from botforge.domain.chunk import Candidate
 
-_BIAS = -6.0
-_COSINE = 11.0
-_COVERAGE = 2.5
-_UNSEEN_COSINE = 0.25  # of a passage that lexical search alone found: below all that dense search returned
+_BIAS = -6.70
+_COSINE = 8.67
+_COVERAGE = 4.55
+_UNSEEN_COSINE = 0.2  # of a passage that lexical search alone found: below all that dense search returned
 
 
 def relevance(candidate: Candidate) -> float:

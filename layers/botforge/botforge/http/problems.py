@@ -115,8 +115,8 @@ async def _on_validation_error(request: Request, error: Exception) -> Response:
 
 
 def _location(location: Sequence[int | str]) -> list[str]:
-    parts = [str(part) for part in location if part not in {"body", "query", "path", "header"}]
-    return [part.encode("utf-8", "replace").decode("utf-8")[:100] for part in parts]
+    """Where the field is, without the part of the request that FastAPI puts first (body, query, path, header)."""
+    return [str(part).encode("utf-8", "replace").decode("utf-8")[:100] for part in location[1:]]
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:

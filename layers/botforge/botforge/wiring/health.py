@@ -20,14 +20,15 @@ _REQUIRED = frozenset({"database", "vector_index", "embedding_model"})
 def build() -> Handler:
     settings = load(HealthSettings)
     database = PostgresHealth(connect(settings))
+    # A connection of its own: an index that hangs must not hold up the database's check.
+    index = vector_index(settings, connect(settings))
 
     def check_database() -> Condition:
         database.ping()
         return Condition.OK
 
     def check_index() -> Condition:
-        # A connection of its own: one that hangs must not hold up the database's check.
-        vector_index(settings, connect(settings)).ping(Deadline.after(_CHECK_S))
+        index.ping(Deadline.after(_CHECK_S))
         return Condition.OK
 
     def check_llm() -> Condition:

@@ -66,7 +66,8 @@ def _announcement(body: bytes) -> UploadRequest:
     try:
         return UploadRequest.model_validate_json(body)
     except ValidationError as error:
-        raise RequestValidationError(error.errors(include_input=False, include_url=False)) from error
+        details = error.errors(include_input=False, include_url=False)
+        raise RequestValidationError([{**detail, "loc": ("body", *detail["loc"])} for detail in details]) from error
 
 
 async def _multipart(request: Request) -> UploadedFile:
