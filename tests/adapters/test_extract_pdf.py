@@ -3,7 +3,8 @@ from tests.adapters.made_documents import lines, pdf
 
 from botforge.adapters.extract.by_format import extract
 from botforge.adapters.extract.limits import Limits
-from botforge.adapters.extract.pdf_lines import paragraphs
+from botforge.adapters.extract.pdf_lines import Line
+from botforge.adapters.extract.pdf_paragraphs import paragraphs
 from botforge.domain.chunk import Block, ExtractedText
 from botforge.domain.errors import DocumentFailed
 from botforge.domain.reasons import Reason
@@ -47,23 +48,67 @@ def test_lines_that_run_on_are_one_paragraph() -> None:
     ]
 
 
-def test_broken_words_are_joined_but_compounds_keep_their_hyphen() -> None:
-    text = "The war\uffferanty of a COVID\ufffe19 test covers\r\nall parts."
+def texts(*page: Line) -> list[str]:
+    return [text for text, _ in paragraphs(page)]
 
-    assert list(paragraphs(text)) == ["The warranty of a COVID-19 test covers all parts."]
+
+def test_broken_words_are_joined_but_compounds_keep_their_hyphen() -> None:
+    page = (
+        Line("The war", broken=True),
+        Line("ranty of a COVID", broken=True),
+        Line("19 test covers"),
+        Line("all parts."),
+    )
+
+    assert texts(*page) == ["The warranty of a COVID-19 test covers all parts."]
 
 
 def test_bullets_and_short_lines_begin_paragraphs() -> None:
-    text = (
-        "Delivery\r\nWe deliver to these countries of the Union:\r\n• Denmark and Sweden, by our own van\r\n• Finland"
-    )
-
-    assert list(paragraphs(text)) == [
+    lines_of_page = [
         "Delivery",
         "We deliver to these countries of the Union:",
         "• Denmark and Sweden, by our own van",
         "• Finland",
     ]
+
+    assert texts(*(Line(text) for text in lines_of_page)) == lines_of_page
+
+
+def test_larger_lines_are_headings() -> None:
+    terms = (
+        f"{lines('Terms', size=24)} BT /F1 16 Tf 72 600 Td (1. Refunds) Tj ET"
+        " BT /F1 8 Tf 2 0 0 2 72 560 Tm (and exchanges) Tj ET"
+        f" BT /F1 12 Tf 14 TL 72 500 Td ({'They are paid soon. ' * 4}) Tj T* ({'And in full. ' * 6}) Tj ET"
+    )
+    contact = f"{lines('2. Contact', size=16)} BT /F1 12 Tf 72 600 Td (Call us.) Tj ET"
+
+    blocks = read(pdf(terms, contact)).blocks
+
+    assert [(block.text[:20], block.headings, block.page) for block in blocks] == [
+        ("Terms", ("Terms",), 1),
+        ("1. Refunds and excha", ("Terms", "1. Refunds and exchanges"), 1),
+        ("They are paid soon. ", ("Terms", "1. Refunds and exchanges"), 1),
+        ("2. Contact", ("Terms", "2. Contact"), 2),
+        ("Call us.", ("Terms", "2. Contact"), 2),
+    ]
+
+
+def test_pages_of_large_type_have_no_headings() -> None:
+    slide = f"{lines('A slide of few words', 'and large ones', size=30)} BT /F1 9 Tf 72 50 Td (Footer of a slide) Tj ET"
+
+    assert all(block.headings == () for block in read(pdf(slide)).blocks)
+
+
+def test_a_title_on_every_page_heads_nothing() -> None:
+    text = (
+        "BT /F1 12 Tf 14 TL 72 500 Td ("
+        + ") Tj T* (".join(["Refunds are paid as soon as goods arrive."] * 9)
+        + ") Tj ET"
+    )
+    page = f"{lines('Northwind Cycles', size=18)} {text}"
+
+    assert all(block.headings == () for block in read(pdf(page, page, page)).blocks)
+    assert read(pdf(page, text)).blocks[0].headings == ("Northwind Cycles",)
 
 
 def test_form_fields_and_remarks_are_read_with_their_names() -> None:

@@ -3,7 +3,7 @@
 from ctypes import Array, c_char, c_ulong, c_ushort
 from typing import TypeAlias
 
-from pypdfium2 import PdfDocument, PdfFormEnv, PdfPage
+from pypdfium2 import PdfDocument, PdfFormEnv, PdfPage, PdfTextPage
 
 class FPDF_ANNOTATION: ...
 
@@ -47,3 +47,12 @@ def FPDF_GetXFAPacketName(document: PdfDocument, index: int, buffer: _Narrow, le
 def FPDF_GetXFAPacketContent(
     document: PdfDocument, index: int, buffer: _Narrow, length: int, written: c_ulong
 ) -> int: ...
+
+class FS_MATRIX:
+    c: float
+    d: float
+
+def FPDFText_GetCharIndexFromTextIndex(textpage: PdfTextPage, index: int) -> int: ...
+def FPDFText_GetUnicode(textpage: PdfTextPage, index: int) -> int: ...
+def FPDFText_GetMatrix(textpage: PdfTextPage, index: int, matrix: FS_MATRIX) -> int: ...
+def FPDFText_GetFontSize(textpage: PdfTextPage, index: int) -> float: ...

@@ -8,8 +8,12 @@ from botforge.domain.chunk import Block
 
 @dataclass(slots=True)
 class Outline:
-    """Collects blocks. A heading is a block of its own as well, so that no text stands only in the headings."""
+    """Collects blocks. A heading is a block of its own as well, so that no text stands only in the headings.
 
+    ``page`` is the page that is being read, where there are pages.
+    """
+
+    page: int | None = None
     blocks: list[Block] = field(default_factory=list[Block])
     _open: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
@@ -25,11 +29,11 @@ class Outline:
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
         self._open.append((level, text))
-        self.blocks.append(Block(text, self.headings))
+        self.blocks.append(Block(text, self.headings, self.page))
 
     def text(self, text: str) -> None:
         if text.strip():
-            self.blocks.append(Block(text, self.headings))
+            self.blocks.append(Block(text, self.headings, self.page))
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """A table, a line a row; its first row is repeated wherever it is cut, if it can be a header."""
@@ -37,7 +41,7 @@ class Outline:
         lines = [" | ".join(row) for row in filled if any(row)]
         if lines:
             header = lines[0] if len(lines) > 2 and is_header(next(row for row in filled if any(row))) else ""
-            self.blocks.append(Block("\n".join(lines), self.headings, header=header))
+            self.blocks.append(Block("\n".join(lines), self.headings, self.page, header))
 
 
 def is_header(row: Sequence[str]) -> bool:

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from botforge.adapters.extract.limits import DEFAULT_LIMITS, Limits, too_complex
+from botforge.adapters.extract.outline import Outline
 from botforge.adapters.extract.pdf_forms import annotation_lines, xfa_texts
-from botforge.adapters.extract.pdf_lines import paragraphs
+from botforge.adapters.extract.pdf_lines import Line, heading_sizes, page_lines, running_titles
+from botforge.adapters.extract.pdf_paragraphs import paragraphs
 from botforge.domain.chunk import Block, ExtractedText
 from botforge.domain.errors import DocumentFailed
 from botforge.domain.reasons import Reason
@@ -35,7 +38,7 @@ def read(body: bytes, _content_type: str = "", limits: Limits = DEFAULT_LIMITS) 
         if pages > limits.pages:
             raise too_complex(f"has more than {limits.pages} pages")
         reader = _Reader(document)
-        blocks = [block for number in range(1, pages + 1) for block in reader.page(number)]
+        blocks = reader.read(pages)
         blocks += [Block(text) for text in xfa_texts(document)]
         if not blocks:
             reader.explain_silence()
@@ -58,12 +61,11 @@ def _title(document: pdfium.PdfDocument) -> str | None:
     return None if _NO_TITLE.fullmatch(title) else title
 
 
-def _text(page: pdfium.PdfPage) -> str:
-    textpage = page.get_textpage()
-    try:
-        return textpage.get_text_range()
-    finally:
-        textpage.close()
+@dataclass(slots=True)
+class _Page:
+    number: int  # from 1
+    lines: list[Line] = field(default_factory=list[Line])
+    remarks: str = ""
 
 
 class _Reader:
@@ -72,22 +74,39 @@ class _Reader:
         self._damaged: list[int] = []
         self._pictures: list[int] = []
 
-    def page(self, number: int) -> Iterator[Block]:
+    def read(self, count: int) -> list[Block]:
+        pages = [self._page(number) for number in range(1, count + 1)]
+        sizes = heading_sizes([page.lines for page in pages])
+        running = running_titles([page.lines for page in pages])
+        outline = Outline()
+        for page in pages:
+            outline.page = page.number
+            for text, level in paragraphs(page.lines, sizes):
+                if level and text not in running:
+                    outline.heading(level, text)
+                else:
+                    outline.text(text)
+            outline.text(page.remarks)
+        return outline.blocks
+
+    def _page(self, number: int) -> _Page:
+        found = _Page(number)
         try:
             page = self._document[number - 1]
         except pdfium.PdfiumError:
             self._damaged.append(number)
-            return
+            return found
         try:
-            texts = [*paragraphs(_text(page)), "\n".join(annotation_lines(self._document, page))]
-            found = [Block(text, page=number) for text in texts if text.strip()]
-            if not found and any(page.get_objects(filter=_SHOWN)):
+            found.lines = page_lines(page)
+            found.remarks = "\n".join(annotation_lines(self._document, page))
+            silent = not found.remarks and not any(line.text for line in found.lines)
+            if silent and any(page.get_objects(filter=_SHOWN)):
                 self._pictures.append(number)
-            yield from found
         except pdfium.PdfiumError:
             self._damaged.append(number)
         finally:
             page.close()
+        return found
 
     def explain_silence(self) -> None:
         """Raise for a document without text; return if there is truly nothing in it."""

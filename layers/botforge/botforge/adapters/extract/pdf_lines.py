@@ -1,48 +1,77 @@
-"""From the lines of a PDF page back to its paragraphs."""
+"""The lines of a PDF's pages: their text, and the size they are set in."""
 
+import math
 import re
-from collections.abc import Iterator
-from statistics import median
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
 
 _LINES = re.compile(r"(\r\n|[\r\n]|\ufffe)")
-BROKEN_WORD = "\ufffe"  # PDFium's mark for a hyphen that ended a line, with the next line right behind it
-_BULLET = re.compile(r"[•‣▪◦●○■□–—*-]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]\s")
-_SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*\Z")
-_SHORT = 0.6  # of the page's usual line: such a line ends its paragraph
-_LAST = 0.9  # a line that ends a sentence before it reaches this ends its paragraph, too
-_PROSE = 20  # characters: shorter lines do not tell how wide the text is set
+_BROKEN_WORD = "\ufffe"  # PDFium's mark for a hyphen that ended a line, with the next line right behind it
+_LARGER = 1.15  # than the text: a heading
+_LONGEST_HEADING = 120  # characters of a line
+_MOST_IN_HEADINGS = 0.25  # of all characters: beyond that sizes say nothing about headings (slides, posters)
+_MOST_OFTEN = 2  # pages
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
-def paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a page's text as PDFium gives it, lines and broken words joined.
-
-    A hyphen at a line's end goes, unless a capital or a digit follows: "COVID-19" is written with one. No page says
-    which other words are.
-    """
-    parts = _LINES.split(text)
-    lines = [(line.strip(), mark) for line, mark in zip(parts[::2], [*parts[1::2], "\n"], strict=True)]
-    usual = median([len(line) for line, _ in lines if len(line) > _PROSE] or [0])
-    gathered = ""
-    for at, (line, mark) in enumerate(lines):
-        following = lines[at + 1][0] if at + 1 < len(lines) else ""
-        gathered += line
-        if mark == BROKEN_WORD:
-            gathered += "" if following[:1].islower() else "-"
-        elif _ends(line, following, usual):
-            if gathered:
-                yield gathered
-            gathered = ""
-        else:
-            gathered += " "
+@dataclass(frozen=True, slots=True)
+class Line:
+    text: str
+    broken: bool = False  # its last word goes on in the next line
+    size: float = 0  # points; 0 if not known
 
 
-def _ends(line: str, following: str, usual: float) -> bool:
-    if not line or not following:
-        return True
-    if _BULLET.match(following):
-        return True
-    if following[0].islower() or following[0] in ",;:.)]":
-        return False
-    if len(line) < usual * _SHORT:
-        return True
-    return len(line) < usual * _LAST and _SENTENCE_END.search(line) is not None
+def page_lines(page: pdfium.PdfPage) -> list[Line]:
+    """The page's lines in the order of its content."""
+    textpage = page.get_textpage()
+    try:
+        parts = _LINES.split(textpage.get_text_range())
+        lines: list[Line] = []
+        at = 0
+        for text, mark in zip(parts[::2], [*parts[1::2], ""], strict=True):
+            size = _size(textpage, at + len(text) - len(text.lstrip()), text.lstrip()[:1])
+            lines.append(Line(text.strip(), mark == _BROKEN_WORD, size))
+            at += len(text) + len(mark)
+        return lines
+    finally:
+        textpage.close()
+
+
+def heading_sizes(pages: Sequence[Sequence[Line]]) -> list[float]:
+    """The sizes that headings are set in, largest first: larger than the size that most of the text has."""
+    characters: Counter[float] = Counter()
+    for page in pages:
+        for line in page:
+            characters[line.size] += len(line.text)
+    usual = max(characters, key=lambda size: characters[size], default=0)
+    if usual == 0:
+        return []
+    sizes = [size for size in characters if size >= usual * _LARGER]
+    if sum(characters[size] for size in sizes) > _MOST_IN_HEADINGS * characters.total():
+        return []
+    return sorted(sizes, reverse=True)
+
+
+def running_titles(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
+    """The lines that stand on several pages: they are set like headings and head nothing."""
+    on_pages = Counter(text for page in pages for text in {line.text for line in page})
+    return frozenset(text for text, count in on_pages.items() if count > _MOST_OFTEN)
+
+
+def is_heading(line: Line, sizes: Sequence[float]) -> bool:
+    return line.size in sizes and len(line.text) <= _LONGEST_HEADING and bool(_LETTERS.search(line.text))
+
+
+def _size(textpage: pdfium.PdfTextPage, at: int, character: str) -> float:
+    """The size of a character by its place in the text, which is not quite its number on the page."""
+    index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(textpage, at)
+    if not character or index < 0 or pdfium_c.FPDFText_GetUnicode(textpage, index) != ord(character):
+        return 0
+    matrix = pdfium_c.FS_MATRIX()
+    scaled = pdfium_c.FPDFText_GetMatrix(textpage, index, matrix)
+    scale = math.hypot(matrix.c, matrix.d) if scaled else 1
+    return round(pdfium_c.FPDFText_GetFontSize(textpage, index) * scale * 2) / 2
