@@ -95,6 +95,12 @@ def test_an_llms_answer_carries_its_model_its_usage_and_checked_markers() -> Non
     assert written.degraded == {}
 
 
+def test_headings_and_questions_are_not_quoted_as_answers() -> None:
+    text = "How long does the warranty last\n\nHow long does the warranty last?\n\nThe warranty lasts five years."
+    assert answer(None, text).text == "The warranty lasts five years. [1]"
+    assert answer(None, "Warranty and last").text == "Warranty and last [1]"
+
+
 def test_nothing_relevant_means_no_call_no_sources_and_a_clear_sentence() -> None:
     chat = ScriptedChatModel()
     nothing = answer(chat)

@@ -13,13 +13,20 @@ _READ_SOURCES = 3  # the best of them: every further one costs embedding time an
 _SENTENCES = 3
 _MAX_SENTENCES_READ = 48
 _WORTH_SAYING = 0.6  # of the best sentence's similarity
+_HEADING_WORDS = 8
+_TERMINAL = frozenset(".!…:。！｡")
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     source: Source
-    position: int
     text: str
+
+    @property
+    def states_something(self) -> bool:
+        """Headings and questions stand nearest to a question of all, and answer none."""
+        ends = self.text.rstrip("\"'”’»)]")[-1:]
+        return ends != "?" and (ends in _TERMINAL or len(self.text.split()) > _HEADING_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +35,13 @@ class ExtractiveAnswerer:
 
     def compose(self, question: str, sources: Sequence[Source]) -> str:
         """At most three sentences of the best sources, best first, each followed by its marker."""
-        sentences = [
-            _Sentence(source, position, text)
-            for source in sources[:_READ_SOURCES]
-            for position, text in enumerate(split_sentences(source.passage.candidate.text))
-        ][:_MAX_SENTENCES_READ]
+        sentences = _statements(
+            [
+                _Sentence(source, text)
+                for source in sources[:_READ_SOURCES]
+                for text in split_sentences(source.passage.candidate.text)
+            ]
+        )[:_MAX_SENTENCES_READ]
         scores = self._scores(question, [sentence.text for sentence in sentences])
         ranked = sorted(zip(scores, sentences, strict=True), key=lambda pair: -pair[0])
         best = ranked[0][0]
@@ -46,6 +55,10 @@ class ExtractiveAnswerer:
             return [float(shared_terms(question, sentence)) for sentence in sentences]
         asked = embedded[0].vector
         return [_cosine(asked, sentence.vector) for sentence in embedded[1:]]
+
+
+def _statements(sentences: Sequence[_Sentence]) -> Sequence[_Sentence]:
+    return [sentence for sentence in sentences if sentence.states_something] or sentences
 
 
 def _cosine(left: Vector, right: Vector) -> float:
