@@ -18,7 +18,8 @@ class Message:
 class Completion:
     text: str
     model: str  # as the provider names the model that answered
-    usage: Usage
+    usage: Usage  # zeros where the provider tells none
+    truncated: bool = False  # it stopped at a length limit, in the middle of what it had to say
 
 
 class ChatModel(Protocol):
