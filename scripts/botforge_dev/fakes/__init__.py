@@ -1,0 +1,1 @@
+"""Strict stand-ins, over HTTP on the loopback address, for the services that cannot be run here."""
