@@ -184,9 +184,7 @@ def main() -> int:
         folder = Path(name)
         folder.chmod(0o755)
         try:
-            with LocalStack(
-                folder, processes.free_port(), lambda what: print(f"  starting: {what}", flush=True)
-            ) as stack:
+            with LocalStack(folder, processes.free_port(), _report) as stack:
                 headers = {"authorization": f"Bearer {stack.description['token']}"}
                 with httpx.Client(base_url=stack.url, headers=headers, timeout=35, trust_env=False) as api:
                     Tour(api, {**stack.description, "folder": str(folder)}).run(DOCUMENTS)

@@ -30,6 +30,8 @@ from botforge.domain.ingestion import MAX_DOCUMENT_BYTES, IngestionResult, Objec
 from botforge.domain.reasons import Reason
 from botforge.services.ingestion import IngestionService
 
+SOMEBODY = "5d9f7c1e-5b1a-4c7e-9f0e-2f4f5d1c8a11"
+
 
 class Killed(BaseException):
     """The process is gone: no handler of ours may see this."""
@@ -292,9 +294,9 @@ def test_what_cannot_be_read_ends_with_a_reason_and_takes_its_earlier_text_along
         ("", "invalid_key"),
         ("readme.txt", "invalid_key"),
         ("x/y/z", "invalid_key"),
-        (f"{uuid4()}/{uuid4()}/", "invalid_key"),
-        (f"{uuid4()}/{uuid4()}/a.txt", "unknown_bot"),
-        (f"{str(uuid4()).upper()}/{uuid4()}/a.txt", "invalid_key"),
+        (f"{SOMEBODY}/{SOMEBODY}/", "invalid_key"),
+        (f"{SOMEBODY}/{SOMEBODY}/a.txt", "unknown_bot"),
+        (f"{SOMEBODY.upper()}/{SOMEBODY}/a.txt", "invalid_key"),
     ],
 )
 def test_objects_of_nobody_are_ignored_with_a_reason(world: World, key: str, reason: str) -> None:

@@ -5,7 +5,9 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
+from psycopg import sql
 from tests.conftest import TestDatabase
 from tests.functions.conftest import Api, LambdaContext, s3_event
 
@@ -132,9 +134,7 @@ def test_the_monitor_purges_a_deleted_bot_from_bucket_index_and_tables(
     result = api.handler("monitor")({"detail-type": "Scheduled Event"}, LambdaContext("monitor"))
     assert (result["bots_purged"], result["purges_failed"]) == (1, 0)
     assert "Contents" not in api.s3.list_objects_v2(Bucket=api.bucket)
-    import psycopg
-
     with psycopg.connect(database.owner) as owner:
         for table in ("bots", "documents", "chunks", "chunk_vectors", "queries"):
-            count = psycopg.sql.SQL("select count(*) from {}").format(psycopg.sql.Identifier(table))
+            count = sql.SQL("select count(*) from {}").format(sql.Identifier(table))
             assert owner.execute(count).fetchone() == (0,), table
