@@ -104,7 +104,12 @@ class Api:
 
     def deliver(self, *bodies: str, receives: int = 1) -> dict[str, Any]:
         records = [
-            {"messageId": str(number), "body": body, "attributes": {"ApproximateReceiveCount": str(receives)}}
+            {
+                "messageId": str(number),
+                "receiptHandle": str(number),
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": str(receives)},
+            }
             for number, body in enumerate(bodies)
         ]
         return self.handler("ingestion")({"Records": records}, LambdaContext("ingestion"))

@@ -95,6 +95,7 @@ class HealthSettings(DatabaseSettings, VectorSettings, ChatSettings, GatewaySett
 
 
 class IngestionSettings(DatabaseSettings, VectorSettings, EmbeddingSettings, BucketSettings):
+    queue_url: str | None = None  # set: a message that failed comes back sooner than the queue's timeout
     max_receive_count: int = Field(default=5, ge=1)  # the queue's: after as many tries a document has failed
 
 

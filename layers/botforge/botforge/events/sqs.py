@@ -9,6 +9,7 @@ from typing import Any
 class Message:
     id: str
     body: str
+    receipt_handle: str
     receive_count: int  # this delivery included
 
 
@@ -16,7 +17,10 @@ def messages(event: dict[str, Any]) -> list[Message]:
     """The messages of a Lambda event from SQS. Raises KeyError for an event that is none."""
     return [
         Message(
-            record["messageId"], record["body"], int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
+            id=record["messageId"],
+            body=record["body"],
+            receipt_handle=record["receiptHandle"],
+            receive_count=int(record.get("attributes", {}).get("ApproximateReceiveCount", 1)),
         )
         for record in event["Records"]
     ]

@@ -7,6 +7,7 @@ from botforge.adapters.clock import SystemClock
 from botforge.adapters.extract.isolated import IsolatedExtractor
 from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.documents import PostgresDocuments
+from botforge.adapters.queue.sqs import SqsRetries, pause_after
 from botforge.adapters.storage.s3 import S3ObjectStore
 from botforge.events.s3 import object_events
 from botforge.events.sqs import Message, handle_batch
@@ -38,7 +39,12 @@ def build() -> Callable[[Any, Any], dict[str, Any]]:
             result = service.handle(event, last_attempt=message.receive_count >= settings.max_receive_count)
             record_ingestion(result)
 
+    def failed(message: Message, error: Exception) -> None:
+        log_failed_message(message, error)
+        if settings.queue_url is not None:
+            SqsRetries(settings.queue_url).again_after(message.receipt_handle, pause_after(message.receive_count))
+
     def handler(event: Any, _context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's
-        return dict(handle_batch(event, handle, log_failed_message))
+        return dict(handle_batch(event, handle, failed))
 
     return instrumented(handler)
