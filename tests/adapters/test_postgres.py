@@ -1,5 +1,7 @@
 """What the tables promise, on a real PostgreSQL as the runtime roles."""
 
+import os
+import signal
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -128,6 +130,29 @@ def test_a_statement_that_takes_too_long_ends_at_its_deadline(database: TestData
         hurried.fetch(None, "select pg_sleep(30)", {}, tuple_row)
     assert hurried.fetch(None, "select 1", {}, scalar_row) == [1]
     hurried.close()
+
+
+def test_a_database_that_is_frozen_is_given_up_on_and_the_next_request_finds_a_new_connection(
+    database: TestDatabase,
+) -> None:
+    hurried = Database(database.tenant, statement_timeout_ms=200)
+    (backend,) = hurried.fetch(None, "select pg_backend_pid()", {}, scalar_row)
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        for use in (
+            lambda: hurried.fetch(None, "select 1", {}, scalar_row),
+            lambda: hurried.transaction(None).__enter__(),
+        ):
+            with pytest.raises(DeadlineExceeded):
+                use()
+            assert hurried.fetch(None, "select 1", {}, scalar_row) == [1]
+            (other,) = hurried.fetch(None, "select pg_backend_pid()", {}, scalar_row)
+            os.kill(other, signal.SIGSTOP)
+            os.kill(backend, signal.SIGCONT)
+            backend = other
+    finally:
+        os.kill(backend, signal.SIGCONT)
+        hurried.close()
 
 
 def test_an_error_inside_a_transaction_leaves_nothing_and_the_connection_usable(tenant: Database) -> None:

@@ -14,14 +14,14 @@ from botforge.events.sqs import Message, handle_batch
 from botforge.services.ingestion import IngestionService
 from botforge.settings import IngestionSettings, load
 from botforge.telemetry import instrumented, log_failed_message, record_ingestion
-from botforge.wiring.database import connect
+from botforge.wiring.database import WORKER_MS, connect
 from botforge.wiring.embedding import embedding_model
 from botforge.wiring.vectors import vector_index
 
 
 def build() -> Callable[[Any, Any], dict[str, Any]]:
     settings = load(IngestionSettings)
-    database = connect(settings)
+    database = connect(settings, statement_timeout_ms=WORKER_MS)
     model = embedding_model(settings)
     service = IngestionService(
         documents=PostgresDocuments(database),

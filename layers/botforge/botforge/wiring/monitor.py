@@ -9,13 +9,13 @@ from botforge.adapters.storage.s3 import S3ObjectStore
 from botforge.services.monitoring import MonitoringService
 from botforge.settings import MonitorSettings, load
 from botforge.telemetry import instrumented, record_monitoring
-from botforge.wiring.database import connect
+from botforge.wiring.database import WORKER_MS, connect
 from botforge.wiring.vectors import vector_index
 
 
 def build() -> Callable[[Any, Any], dict[str, Any]]:
     settings = load(MonitorSettings)
-    database = connect(settings)
+    database = connect(settings, statement_timeout_ms=WORKER_MS)
     service = MonitoringService(
         maintenance=PostgresMaintenance(database),
         objects=S3ObjectStore(settings.bucket),

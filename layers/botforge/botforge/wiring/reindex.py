@@ -7,7 +7,7 @@ from botforge.adapters.postgres.maintenance import PostgresMaintenance
 from botforge.domain.ids import BotId
 from botforge.services.reindexing import ReindexingService
 from botforge.settings import DatabaseSettings, EmbeddingSettings, VectorSettings, load
-from botforge.wiring.database import connect
+from botforge.wiring.database import WORKER_MS, connect
 from botforge.wiring.embedding import embedding_model
 from botforge.wiring.vectors import vector_index
 
@@ -19,7 +19,7 @@ class ReindexSettings(DatabaseSettings, VectorSettings, EmbeddingSettings):
 def reindex(bot_id: BotId | None) -> Iterator[tuple[BotId, int]]:
     """Rebuild one bot's namespace, or all; each with how many vectors were written. Needs the worker's database."""
     settings = load(ReindexSettings)
-    database = connect(settings)
+    database = connect(settings, statement_timeout_ms=WORKER_MS)
     service = ReindexingService(PostgresChunks(database), embedding_model(settings), vector_index(settings, database))
     for user, bot in PostgresMaintenance(database).bots():
         if bot_id is None or bot == bot_id:

@@ -6,16 +6,32 @@ from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.rows import RowFactory, tuple_row
 
 from botforge.domain.errors import DatabaseUnavailable, DeadlineExceeded
 from botforge.domain.ids import UserId
 
 Row = TypeVar("Row")
+Waited = TypeVar("Waited")
 Connection = psycopg.Connection[tuple[Any, ...]]
 
+_GRACE_S = 1.0  # beyond the statement timeout, within which the server says so itself
 _CONNECT_TIMEOUT_S = 5
 _SCOPE: LiteralString = "select set_config('botforge.user_id', %s, true), set_config('statement_timeout', %s, true)"
+
+
+class _Connection(psycopg.Connection[tuple[Any, ...]]):
+    """Gives up on a server that has stopped answering: the server's own statement timeout is then no help."""
+
+    patience_s: float = 60
+
+    def wait(self, gen: PQGen[Waited], interval: float = 0.1, timeout: float | None = None) -> Waited:
+        try:
+            return super().wait(gen, interval, self.patience_s if timeout is None else timeout)
+        except psycopg.errors._WaitTimeout as error:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+            self.pgconn.finish()
+            raise DeadlineExceeded("The database does not answer in time.") from error
 
 
 class Database:
@@ -29,11 +45,12 @@ class Database:
     ``pooled``: a transaction pooler (PgBouncer, RDS Proxy) sits in between; prepared statements are then off.
     """
 
-    def __init__(self, dsn: str, *, pooled: bool = False, statement_timeout_ms: int = 10_000) -> None:
+    def __init__(self, dsn: str, *, pooled: bool = False, statement_timeout_ms: int = 5_000) -> None:
         self._dsn = dsn
         self._prepare_threshold = None if pooled else 5
         self._statement_timeout = str(statement_timeout_ms)
-        self._connection: Connection | None = None
+        self._patience_s = statement_timeout_ms / 1000 + _GRACE_S
+        self._connection: _Connection | None = None
         self._lock = threading.RLock()
 
     @contextmanager
@@ -120,7 +137,7 @@ class Database:
 
     def _open(self) -> Connection:
         if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(
+            self._connection = connection = _Connection.connect(
                 self._dsn,
                 autocommit=True,
                 prepare_threshold=self._prepare_threshold,
@@ -129,6 +146,7 @@ class Database:
                 row_factory=tuple_row,
                 application_name="botforge",
             )
+            connection.patience_s = self._patience_s
         return self._connection
 
 

@@ -1,5 +1,6 @@
 """Bodies of ``/upload``."""
 
+from dataclasses import asdict
 from typing import Annotated, Self
 from uuid import UUID
 
@@ -37,22 +38,7 @@ class DocumentReply(ReplyBody):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        return cls(
-            document_id=document.id,
-            bot_id=document.bot_id,
-            filename=document.filename,
-            path=document.path,
-            content_type=document.content_type,
-            size=document.size,
-            status=document.status,
-            reason=document.reason,
-            detail=document.detail,
-            chunk_count=document.chunk_count,
-            truncated_chunks=document.truncated_chunks,
-            created_at=document.created_at,
-            updated_at=document.updated_at,
-            indexed_at=document.indexed_at,
-        )
+        return cls.model_validate({**asdict(document), "document_id": document.id, "filename": document.filename})
 
 
 class UploadForm(ReplyBody):

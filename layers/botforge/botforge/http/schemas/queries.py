@@ -1,5 +1,6 @@
 """Bodies of ``/vector``."""
 
+from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
 
@@ -128,18 +129,4 @@ class StatisticsReply(ReplyBody):
 
     @classmethod
     def of(cls, user_id: UUID, bot_id: UUID, statistics: QueryStatistics) -> "StatisticsReply":
-        return cls(
-            user_id=user_id,
-            bot_id=bot_id,
-            since=statistics.since,
-            until=statistics.until,
-            total=statistics.total,
-            by_intent=statistics.by_intent,
-            by_status=statistics.by_status,
-            degraded=statistics.degraded,
-            latency_p50_ms=statistics.latency_p50_ms,
-            latency_p95_ms=statistics.latency_p95_ms,
-            mean_relevance=statistics.mean_relevance,
-            prompt_tokens=statistics.prompt_tokens,
-            completion_tokens=statistics.completion_tokens,
-        )
+        return cls(user_id=user_id, bot_id=bot_id, **asdict(statistics))
