@@ -34,8 +34,6 @@ class TestDatabase:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     folder = tmp_path_factory.mktemp("postgres")
-    for parent in (folder, folder.parent, folder.parent.parent):
-        parent.chmod(0o755)  # pytest closes its folders, and as root the server runs as somebody else
     server = Postgres(folder / "cluster", processes.free_port())
     server.start()
     try:
@@ -48,7 +46,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
                 connection.execute(sql.SQL(statement).format(*names))
         yield server
     finally:
-        server.stop()
+        server.destroy()
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def backing(tmp_path_factory: pytest.TempPathFactory) -> Generator[Backing]:
             new_bucket(backing.s3(), backing.bucket, versioned=True)
             yield backing
     finally:
-        postgres.stop()
+        postgres.destroy()
 
 
 def _login(postgres: Postgres, role: str) -> str:

@@ -1,26 +1,22 @@
-"""S3 and SQS by moto's server, over HTTP, set up as the template says; objects kept on disk from run to run.
-
-moto holds everything in memory. Every object is therefore mirrored to disk when its event arrives, before anything
-else is done with it, and put back at the next start before the bucket sends events again.
+"""S3 and SQS by moto's server, over HTTP, set up as the template says; ``moto_server`` keeps their content on disk.
 
 It differs from AWS: a delete marker sends no event, so the local bucket is not versioned; events carry no sequencer.
 """
 
-import hashlib
 import json
+import logging
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_plus
 
 import boto3
 import httpx
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from botforge_dev.local import processes
 from botforge_dev.template import Template
@@ -30,15 +26,21 @@ BUCKET = "botforge-local"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_DEFAULT_REGION": REGION}
 _VISIBILITY_S = "120"  # the template's hour would make a crashed worker's message wait that long on a laptop
 _START_S = 60
+_WATCH_S = 0.5
+_log = logging.getLogger(__name__)
+
+
+class AwsError(Exception):
+    """moto's server did not start; the message says where to look."""
 
 
 @dataclass(slots=True)
 class LocalAws:
-    folder: Path  # where objects are mirrored
+    folder: Path  # where objects and messages are kept
     port: int
     template: Template
     log: Path
-    _server: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    server: subprocess.Popen[bytes] | None = field(default=None, init=False)
     queue_url: str = field(default="", init=False)
     dead_letters_url: str = field(default="", init=False)
 
@@ -53,53 +55,40 @@ class LocalAws:
             region_name=REGION,
             aws_access_key_id="local",
             aws_secret_access_key="local",  # noqa: S106 - moto checks none
-            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 2}, read_timeout=30),
+            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 2}, read_timeout=30, proxies={}),
         )
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
+        """Raises AwsError."""
+        module = "botforge_dev.local.moto_server"
+        options = ["--port", str(self.port), "--folder", str(self.folder), "--bucket", BUCKET]
         with self.log.open("ab") as log:
-            self._server = processes.start(command, log=log)
-        self._await()
+            self.server = processes.start([sys.executable, "-m", module, *options], log=log)
+        self.await_answer()
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Queues and the bucket's notifications, as the template declares them."""
         self._create_queues()
-        s3 = self.client("s3")
-        s3.create_bucket(Bucket=BUCKET)
-        self._restore(s3)
-        self._notify(s3)
+        self._notify(self.client("s3"))
+
+    def keep_running(self, stopping: threading.Event) -> None:
+        """Start the server again whenever it has ended, until ``stopping`` is set."""
+        while not stopping.wait(_WATCH_S):
+            if self.server is not None and self._has_ended():
+                _log.warning("S3 and SQS have ended; starting them again. See %s", self.log)
+                processes.kill(self.server)
+                try:
+                    self.start()
+                except (AwsError, BotoCoreError, ClientError) as error:
+                    _log.warning("%s", error)
 
     def stop(self) -> None:
-        if self._server is not None:
-            processes.stop(self._server)
+        if self.server is not None:
+            processes.stop(self.server)
 
-    def mirror(self, body: str) -> None:
-        """Keep on disk what the events of a queue message say has changed."""
-        for record in json.loads(body).get("Records", []):
-            key = unquote_plus(record["s3"]["object"]["key"])
-            path = self.folder / _file_name(key)
-            try:
-                found = self.client("s3").get_object(Bucket=BUCKET, Key=key)
-            except ClientError:
-                path.unlink(missing_ok=True)
-                path.with_suffix(".json").unlink(missing_ok=True)
-                continue
-            described = {"key": key, "content_type": found["ContentType"], "metadata": found["Metadata"]}
-            path.write_bytes(found["Body"].read())
-            path.with_suffix(".json").write_text(json.dumps(described), encoding="utf-8")
-
-    def _restore(self, s3: Any) -> None:  # noqa: ANN401
-        for described, body in self._mirrored():
-            s3.put_object(
-                Bucket=BUCKET,
-                Key=described["key"],
-                Body=body,
-                ContentType=described["content_type"],
-                Metadata=described["metadata"],
-            )
-
-    def _mirrored(self) -> Iterator[tuple[dict[str, Any], bytes]]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for file in sorted(self.folder.glob("*.json")):
-            yield json.loads(file.read_text(encoding="utf-8")), file.with_suffix("").read_bytes()
+    def _has_ended(self) -> bool:
+        return self.server is None or self.server.poll() is not None
 
     def _create_queues(self) -> None:
         sqs = self.client("sqs")
@@ -122,18 +111,14 @@ class LocalAws:
         attributes = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
         return str(attributes["Attributes"]["QueueArn"])
 
-    def _await(self) -> None:
+    def await_answer(self) -> None:
+        """Raises AwsError."""
         until = time.monotonic() + _START_S
-        while time.monotonic() < until:
+        while time.monotonic() < until and not self._has_ended():
             try:
-                httpx.get(f"{self.endpoint}/moto-api/", timeout=2)
+                httpx.get(f"{self.endpoint}/moto-api/", timeout=2, trust_env=False)
             except httpx.TransportError:
                 time.sleep(0.05)
             else:
                 return
-        raise TimeoutError(f"moto's server did not come up within {_START_S} s; see {self.log}")
-
-
-def _file_name(key: str) -> str:
-    """Keys may be longer than file names, and hold what no file name can."""
-    return hashlib.sha256(key.encode("utf-8")).hexdigest()
+        raise AwsError(f"S3 and SQS (moto's server) did not come up; see {self.log}")

@@ -17,7 +17,7 @@ from botforge_dev.local.runtime_api import FunctionError, Invocation, RuntimeApi
 
 _INIT_S = 60
 _WATCH_S = 0.05
-_PASSED_ON = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "PYTHONDONTWRITEBYTECODE")
+_PASSED_ON = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class Environment:
         invocation = Invocation(event, time.time() + self._spec.timeout_s, arn)
         self._api.submit(invocation)
         while not invocation.done.wait(_WATCH_S):
-            if self._process.poll() is not None:
-                raise FunctionError({"errorType": "Runtime.ExitError"})
-            if time.time() > invocation.deadline:
+            if self._process.poll() is not None and not invocation.done.is_set():  # it may have replied as it ended
+                raise FunctionError({"errorType": "Runtime.ExitError", "errorMessage": "its process ended"})
+            if time.time() > invocation.deadline and not invocation.done.is_set():
                 self.close()
                 raise TimedOut(f"{self._spec.name} took longer than {self._spec.timeout_s:g} s")
         if invocation.error is not None:

@@ -13,6 +13,7 @@ class Route:
     path: str  # with {parameters}
     function: str  # logical id
     authorized: bool
+    scopes: frozenset[str] = frozenset()  # one of these is needed, if there are any
 
     @property
     def key(self) -> str:
@@ -37,6 +38,7 @@ def routes_of(template: Template) -> list[Route]:
             path=event["Properties"]["Path"],
             function=function,
             authorized=event["Properties"].get("Auth", {}).get("Authorizer") != "NONE",
+            scopes=frozenset(event["Properties"].get("Auth", {}).get("AuthorizationScopes", [])),
         )
         for function, properties in template.functions().items()
         for event in properties.get("Events", {}).values()

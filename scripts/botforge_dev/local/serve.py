@@ -7,8 +7,12 @@ import sys
 import time
 from pathlib import Path
 
+import psycopg
+
+from botforge_dev.local.aws import AwsError
+from botforge_dev.local.data_folder import FolderError
 from botforge_dev.local.postgres import PostgresError
-from botforge_dev.local.supervisor import ROOT, LocalStack, StackError, reset
+from botforge_dev.local.supervisor import ROOT, LocalStack, StackError
 from botforge_dev.model.weights import WeightsError
 
 _LINES = """
@@ -39,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data-dir", type=Path, default=ROOT / ".botforge", help="where data is kept")
     parser.add_argument("--reset", action="store_true", help="forget all data first")
     options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    logging.basicConfig(level=logging.WARNING, format="  %(message)s", stream=sys.stdout)
+    logging.getLogger("botforge_dev").setLevel(logging.INFO)
     folder = options.data_dir.absolute()
     start = time.monotonic()
 
@@ -47,25 +52,26 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"  {time.monotonic() - start:5.1f} s  {what}", flush=True)
 
     # SIGINT as well: a shell that starts us in the background has it ignored.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        if options.reset:
-            reset(folder)
-        with LocalStack(folder, options.port, report) as stack:
+        with LocalStack(folder, options.port, report, fresh=options.reset) as stack:
             report("ready")
             described = stack.description
             print(_LINES.format(folder=folder, s3=described["endpoints"]["s3"], **described), flush=True)
             stack.wait()
     except KeyboardInterrupt:
         print("\nstopped", flush=True)
-    except (StackError, PostgresError, WeightsError) as error:
+    except (StackError, FolderError, AwsError, PostgresError, WeightsError, psycopg.Error) as error:
         print(f"serve: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 def _interrupt(_signal: int, _frame: object) -> None:
+    """Once: whoever presses Ctrl-C again must not stop what stops the children."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -51,15 +51,14 @@ class QueuePoller:
                     _log.warning("the queue does not answer; trying again")
 
     def _deliver(self, sqs: Any, received: list[dict[str, Any]]) -> None:  # noqa: ANN401
-        for message in received:
-            self.aws.mirror(message["Body"])
+        sent = {message["MessageId"] for message in received}
         try:
-            reply = self.function.invoke({"Records": [_record(message) for message in received]})
+            failed = failures_of(self.function.invoke({"Records": [_record(message) for message in received]}), sent)
         except (FunctionError, TimedOut, queue.Empty) as error:
-            _log.warning("ingestion failed: %s", error)
-            return
-        failures: list[dict[str, str]] = reply["batchItemFailures"] if reply else list[dict[str, str]]()
-        failed = {failure["itemIdentifier"] for failure in failures}
+            if self.stopping.is_set():
+                return
+            _log.warning("%s failed: %s", self.function.spec.name, error)
+            failed = sent
         done = [message for message in received if message["MessageId"] not in failed]
         if done:
             entries = [{"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]} for n, message in enumerate(done)]
@@ -73,6 +72,28 @@ class QueuePoller:
                     ReceiptHandle=message["ReceiptHandle"],
                     VisibilityTimeout=min(60, 2**receives),
                 )
+
+
+def failures_of(reply: Any, sent: set[str]) -> set[str]:  # noqa: ANN401 - any JSON
+    """Ids of the messages that are to be delivered again, by the rules of AWS Lambda ("Reporting batch item failures").
+
+    An empty reply or an empty list is success; an id that is empty or was not sent, or a reply of another shape, makes
+    the whole batch a failure.
+    """
+    if reply is None or reply == {}:
+        return set()
+    if not isinstance(reply, dict):
+        return sent
+    failures: Any = cast("dict[str, Any]", reply).get("batchItemFailures")
+    if failures is None:
+        return set()
+    try:
+        failed = {failure["itemIdentifier"] for failure in failures}
+    except (TypeError, KeyError):
+        return sent
+    if not failed <= sent:
+        return sent
+    return failed
 
 
 @dataclass(frozen=True, slots=True)
