@@ -28,6 +28,12 @@ def test_a_pdf_and_a_docx_are_known_under_every_name(filename: str) -> None:
     assert kind(_DOCX, filename) is Format.DOCX
 
 
+@pytest.mark.parametrize("filename", ["a.pdf", "a.docx"])
+def test_a_saved_error_page_is_called_one(filename: str) -> None:
+    with pytest.raises(DocumentRejected, match="it is a web page"):
+        kind(_HTML, filename)
+
+
 def test_a_text_that_speaks_of_pdf_is_text() -> None:
     assert kind(b"A PDF begins with %PDF- and a version.", "a.txt") is Format.TEXT
 

@@ -121,7 +121,12 @@ def test_nothing_is_repeated_under_other_headings() -> None:
 def test_a_heading_goes_with_what_follows_it() -> None:
     body = "Refunds are paid within fourteen days of the return."
     document = ExtractedText(
-        None, (Block("Short.", ("Terms",)), Block("Refunds", ("Terms", "Refunds")), Block(body, ("Terms", "Refunds")))
+        None,
+        (
+            Block("Some short text.", ("Terms",)),
+            Block("Refunds", ("Terms", "Refunds")),
+            Block(body, ("Terms", "Refunds")),
+        ),
     )
 
     for max_tokens in range(16, 40):
@@ -188,6 +193,22 @@ def test_a_word_that_is_one_token_to_the_model_is_still_cut() -> None:
 
     assert max(len(chunk.text) for chunk in chunks) <= MAX_CHARACTERS
     assert "".join(chunk.text for chunk in chunks) == "x" * 100_000
+
+
+def test_the_parts_of_a_word_have_tokens_of_their_own() -> None:
+    def word_pieces(text: str) -> list[tuple[int, int]]:  # a word of more than 100 letters is an unknown one
+        words = [match.span() for match in re.finditer(r"\S+", text)]
+        return [
+            (at, min(at + 2, end)) if end - start <= 100 else (start, end)
+            for start, end in words
+            for at in (range(start, end, 2) if end - start <= 100 else [start])
+        ]
+
+    for length in range(MAX_CHARACTERS, MAX_CHARACTERS + 120, 7):
+        chunks = chunk_blocks(texts("x" * length), word_pieces, max_tokens=20, overlap_tokens=0)
+
+        assert "".join(chunk.text for chunk in chunks) == "x" * length
+        assert all(len(word_pieces(chunk.embedding_text)) <= 20 for chunk in chunks)
 
 
 def test_a_passage_has_the_page_where_it_begins() -> None:

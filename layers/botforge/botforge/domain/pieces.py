@@ -44,7 +44,7 @@ def cut(block: Block, spans: Spans, *, max_tokens: int, first: int, max_characte
             limit = min(starts[at + room] if at + room < len(starts) else end, start + max_characters, end)
             stop = limit if limit == end else _boundary(block.text, start, limit)
             tokens = bisect_left(starts, stop) - at
-            if stop < end and not block.text[stop - 1].isspace():  # within a word: its parts can have more tokens
+            if _within_word(block.text, start) or _within_word(block.text, stop):  # a part can have more tokens
                 while (tokens := len(spans(block.text[start:stop]))) > room and stop - start > 1:
                     stop = start + (stop - start) // 2
             yield Piece(block, start, stop, tokens)
@@ -66,6 +66,10 @@ def joined(pieces: Sequence[Piece]) -> str:
         gap = "\n" if text and block.header and text.endswith(block.header) else "\n\n"
         text = f"{text}{gap}{part}" if text else part
     return text
+
+
+def _within_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 def _boundary(text: str, start: int, limit: int) -> int:

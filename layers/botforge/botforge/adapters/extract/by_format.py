@@ -22,7 +22,9 @@ def extract(body: bytes, *, filename: str, content_type: str, limits: Limits = D
     found = actual_format(body, filename=filename, content_type=content_type)
     try:
         extracted = cleaned(_reader(found)(body, content_type, limits), limits)
-    except (RecursionError, MemoryError) as error:
+    except RecursionError as error:
+        raise too_complex("nests deeper than a document may") from error
+    except MemoryError as error:
         raise too_complex("needs more memory than a document may take") from error
     if not extracted.blocks:
         raise DocumentFailed(Reason.EMPTY, "There is no text in this document.")

@@ -20,10 +20,10 @@ def read(body: bytes, content_type: str = "", limits: Limits = DEFAULT_LIMITS) -
     Raises DocumentFailed: corrupt if it is no JSON, too_complex if it nests too deep.
     """
     text = decode(body, declared=charset_parameter(content_type)).strip("\ufeff \t\r\n")
-    return ExtractedText(None, tuple(_blocks(_records(text, limits), limits)))
+    return ExtractedText(None, tuple(_blocks(_records(text), limits)))
 
 
-def _records(text: str, limits: Limits) -> list[Json]:
+def _records(text: str) -> list[Json]:
     """The values that stand one after another in the text."""
     # Numbers stay as they are written: 1.10 is a version, and an integer may be longer than Python reads.
     decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
@@ -35,8 +35,6 @@ def _records(text: str, limits: Limits) -> list[Json]:
             values.append(value)
             while text[position : position + 1] in _BETWEEN:
                 position += 1
-    except RecursionError as error:
-        raise too_complex(f"nests deeper than {limits.depth} levels") from error
     except ValueError as error:
         line = text.count("\n", 0, getattr(error, "pos", position)) + 1
         raise DocumentFailed(Reason.CORRUPT, f"It is not valid JSON (line {line}).") from error
