@@ -2,7 +2,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from botforge.domain.chunk import Block, Chunk, ExtractedText
@@ -30,6 +30,7 @@ def squeezed(parts: Sequence[str]) -> str:
     return "".join("".join(part.split()) for part in parts)
 
 
+_property = settings(deadline=None, max_examples=60)  # a slow machine is no failure
 _words = st.text(alphabet="abcdefghij äß语言.?!,\n\t", max_size=120)
 _letters = st.text(alphabet="abc语ไท", min_size=1, max_size=400)  # no white space at all
 _headings = st.sampled_from([(), ("Terms",), ("Terms", "Refunds"), ("Terms", "Delivery"), ("Contact",)])
@@ -47,6 +48,7 @@ _documents = st.builds(
 )
 
 
+@_property
 @given(_documents, st.integers(16, 90))
 def test_without_overlap_the_passages_are_the_document_in_order(document: ExtractedText, max_tokens: int) -> None:
     prose = ExtractedText(document.title, tuple(Block(block.text, block.headings) for block in document.blocks))
@@ -56,6 +58,7 @@ def test_without_overlap_the_passages_are_the_document_in_order(document: Extrac
     assert squeezed([chunk.text for chunk in chunks]) == squeezed([block.text for block in document.blocks])
 
 
+@_property
 @given(_documents, st.integers(16, 90), st.integers(0, 40))
 def test_what_is_embedded_fits_the_window(document: ExtractedText, max_tokens: int, overlap: int) -> None:
     for chunk in chunk_blocks(document, spans, max_tokens=max_tokens, overlap_tokens=overlap):
@@ -63,6 +66,7 @@ def test_what_is_embedded_fits_the_window(document: ExtractedText, max_tokens: i
         assert chunk.text.strip()
 
 
+@_property
 @given(_documents, st.integers(16, 90), st.integers(0, 40))
 def test_an_overlap_repeats_the_end_of_the_passage_before_and_loses_nothing(
     document: ExtractedText, max_tokens: int, overlap: int
@@ -82,6 +86,7 @@ def test_an_overlap_repeats_the_end_of_the_passage_before_and_loses_nothing(
     assert read == squeezed([block.text for block in prose.blocks])
 
 
+@_property
 @given(_documents)
 def test_ordinals_count_and_equal_documents_give_equal_passages(document: ExtractedText) -> None:
     chunks = chunk_blocks(document, spans, max_tokens=40)

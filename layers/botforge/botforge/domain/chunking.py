@@ -59,6 +59,7 @@ class _Context:
 @dataclass(slots=True)
 class _Passage:
     headings: tuple[str, ...]  # of the block that was added last
+    shared: tuple[str, ...]  # what the headings of all blocks have in common
     context: _Context
     pieces: list[Piece] = field(default_factory=list[Piece])
     repeated: int = 0  # pieces at the beginning that stand in the passage before, too
@@ -93,11 +94,12 @@ class _Packer:
         current = self._begin(())
         for block in blocks:
             if block.headings != current.headings:
-                if self._stands_alone(current, block.headings):
+                shared = _common(current.shared, block.headings) if current.has_body else block.headings
+                if self._stands_alone(current, shared):
                     yield current
                     current = self._begin(block.headings)
                 else:
-                    self._move(current, block.headings)
+                    current.headings, current.shared, current.context = block.headings, shared, self._context(shared)
             budget = min(current.context.budget, self._context(block.headings).budget)
             room = budget - sum(piece.tokens for piece in _ending_headings(current.pieces))
             for piece in cut(block, self._spans, max_tokens=budget, first=room, max_characters=MAX_CHARACTERS):
@@ -109,18 +111,12 @@ class _Packer:
             yield current
 
     def _begin(self, headings: tuple[str, ...]) -> _Passage:
-        return _Passage(headings, self._context(headings))
+        return _Passage(headings, headings, self._context(headings))
 
-    def _stands_alone(self, passage: _Passage, headings: tuple[str, ...]) -> bool:
-        if passage.has_body:
-            return passage.tokens >= self._least
-        return passage.tokens > self._context(headings).budget
-
-    def _move(self, passage: _Passage, headings: tuple[str, ...]) -> None:
-        """Go on under other headings: the passage stands under what it has in common with them."""
-        shared = _common(passage.headings, headings) if passage.has_body else headings
-        passage.headings = headings
-        passage.context = self._context(shared)
+    def _stands_alone(self, passage: _Passage, shared: tuple[str, ...]) -> bool:
+        """Whether a passage ends where the headings change, rather than go on under what the two have in common."""
+        large = passage.has_body and passage.tokens >= self._least
+        return large or passage.tokens > self._context(shared).budget
 
     def _following(self, full: _Passage, coming: Piece) -> _Passage:
         """The passage after a full one. Headings that would end that one move over; else its end is repeated."""
@@ -131,17 +127,19 @@ class _Packer:
             del full.pieces[-len(carried) :]
             following.pieces = carried
         else:
-            following.pieces = self._repeated(full, coming, min(room, self._overlap))
+            following.pieces = self._repeated(full, coming, room)
             following.repeated = len(following.pieces)
         return following
 
     def _repeated(self, full: _Passage, coming: Piece, room: int) -> list[Piece]:
+        """A table's header where the table was cut; for prose the last sentences, as many as may be repeated."""
         block = coming.block
         if block.header:
             header = Block(block.header, block.headings, block.page)
             tokens = len(self._spans(block.header))
-            cut_here = full.pieces[-1].block is block
-            return [Piece(header, 0, len(block.header), tokens)] if cut_here and tokens <= 2 * room else []
+            fits = tokens <= min(room, self._max_tokens // 3) and full.pieces[-1].block is block
+            return [Piece(header, 0, len(block.header), tokens)] if fits else []
+        room = min(room, self._overlap)
         pieces: list[Piece] = []
         for piece in reversed(full.pieces[1:]):
             room -= piece.tokens
