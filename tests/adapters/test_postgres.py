@@ -267,6 +267,13 @@ def test_hits_of_another_bot_are_not_candidates(tenant: Database) -> None:
     assert found(tenant, bot, "theirs", [Hit(ChunkRef(claim.document_id, claim.generation, 0), 1.0)]) == []
 
 
+def test_in_a_bot_of_one_passage_a_word_it_lacks_does_not_outweigh_those_it_has(tenant: Database) -> None:
+    bot = a_bot(tenant)
+    index(tenant, key_of(bot), "The warranty of a folding bicycle lasts five years.")
+    (only,) = found(tenant, bot, "How long does the warranty of my folding bicycle hold?")
+    assert only.lexical_coverage > 0.5
+
+
 def test_a_candidate_knows_its_rank_its_coverage_and_where_it_stands(tenant: Database) -> None:
     bot = a_bot(tenant)
     index(tenant, key_of(bot, "x/b.md"), "Nothing of the kind.", "A zebra has stripes.", "A zebra eats grass in Kenya.")

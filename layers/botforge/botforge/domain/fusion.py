@@ -1,24 +1,30 @@
-"""Joining rankings that cannot be compared by score."""
+"""Joining what dense and lexical search found into one ranking.
 
-from collections.abc import Sequence
+A weighted sum of the two scores, not of reciprocal ranks: both scores are absolute here (a cosine, and a share of the
+query), so their sizes carry what ranks throw away. ``docs/retrieval.md`` has the comparison.
+"""
+
+from collections.abc import Iterable, Sequence
 
 from botforge.domain.chunk import Candidate
 
-K = 60  # Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet…" (SIGIR 2009)
+COVERAGE_WEIGHT = 0.25  # of lexical coverage beside the cosine; chosen by `python -m botforge_dev.calibration`
 
 
-def fuse(candidates: Sequence[Candidate], *, k: int = K, lexical_weight: float = 0.25) -> list[Candidate]:
-    """Candidates by reciprocal rank fusion of their dense and their lexical rank, best first.
+def cosine_floor(candidates: Iterable[Candidate]) -> float | None:
+    """The lowest cosine that dense search returned: what it left out lies below. None if it returned nothing."""
+    return min((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=None)
 
-    A candidate's score is the sum of ``1 / (k + rank)`` over the rankings that hold it; ties go to the higher cosine.
+
+def fuse(candidates: Sequence[Candidate], *, coverage_weight: float = COVERAGE_WEIGHT) -> list[Candidate]:
+    """Candidates by cosine plus weighted lexical coverage, best first.
+
+    What only lexical search found counts with the cosine floor. Without any dense result coverage alone decides.
     """
-    dense = sorted((c for c in candidates if c.cosine is not None), key=lambda c: (-_cosine(c), str(c.ref)))
-    scores = {candidate.ref: 1 / (k + rank) for rank, candidate in enumerate(dense, start=1)}
-    for candidate in candidates:
-        if candidate.lexical_rank is not None:
-            scores[candidate.ref] = scores.get(candidate.ref, 0.0) + lexical_weight / (k + candidate.lexical_rank)
-    return sorted(candidates, key=lambda c: (-scores.get(c.ref, 0.0), -_cosine(c), str(c.ref)))
+    floor = cosine_floor(candidates) or 0.0
 
+    def order(candidate: Candidate) -> tuple[float, str]:
+        cosine = floor if candidate.cosine is None else candidate.cosine
+        return -(cosine + coverage_weight * candidate.lexical_coverage), str(candidate.ref)
 
-def _cosine(candidate: Candidate) -> float:
-    return -1.0 if candidate.cosine is None else candidate.cosine
+    return sorted(candidates, key=order)

@@ -1,20 +1,37 @@
-"""How probable it is that a passage helps to answer a question.
+"""How probable it is that a passage comes from a document that answers the question.
 
-A cosine is no probability: with all-MiniLM-L6-v2 right passages lie anywhere between 0.3 and 0.9. The weights below
-are a logistic regression over cosine and lexical coverage.
+A cosine is no probability: with all-MiniLM-L6-v2 right passages lie anywhere between 0.3 and 0.9. The weights are
+those of logistic regressions over the best passage of each question, half of the questions being asked of documents
+that do not answer them. ``python -m botforge_dev.calibration`` makes them; ``docs/retrieval.md`` says how well they
+hold on data that they were not made from.
 """
 
 import math
+from dataclasses import dataclass
 
 from botforge.domain.chunk import Candidate
 
-_BIAS = -6.70
-_COSINE = 8.67
-_COVERAGE = 4.55
-_UNSEEN_COSINE = 0.2  # of a passage that lexical search alone found: below all that dense search returned
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    bias: float
+    cosine: float
+    coverage: float
 
 
-def relevance(candidate: Candidate) -> float:
-    """Calibrated relevance, 0..1."""
-    cosine = _UNSEEN_COSINE if candidate.cosine is None else candidate.cosine
-    return 1 / (1 + math.exp(-(_BIAS + _COSINE * cosine + _COVERAGE * candidate.lexical_coverage)))
+HYBRID = Weights(bias=-5.88, cosine=7.04, coverage=4.16)
+LEXICAL = Weights(bias=-3.59, cosine=0.0, coverage=5.64)  # when dense search returned nothing at all
+
+
+def relevance(candidate: Candidate, *, floor: float | None) -> float:
+    """Calibrated relevance, 0..1.
+
+    ``floor`` is the lowest cosine that dense search returned (``fusion.cosine_floor``), which stands in where only
+    lexical search found the passage; None if dense search returned nothing.
+    """
+    if floor is None:
+        weights, cosine = LEXICAL, 0.0
+    else:
+        weights, cosine = HYBRID, floor if candidate.cosine is None else candidate.cosine
+    evidence = weights.bias + weights.cosine * cosine + weights.coverage * candidate.lexical_coverage
+    return 1 / (1 + math.exp(-evidence))

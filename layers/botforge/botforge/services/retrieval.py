@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from botforge.domain.chunk import Hit, Passage, Retrieval
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import DeadlineExceeded, EmbeddingUnavailable, VectorIndexUnavailable
-from botforge.domain.fusion import fuse
+from botforge.domain.fusion import cosine_floor, fuse
 from botforge.domain.ids import BotId, DocumentId, UserId
 from botforge.domain.relevance import relevance
 from botforge.ports.embedding import Embedder
@@ -38,7 +38,7 @@ class Retriever:
         deadline: Deadline,
         stages: Stages,
     ) -> Retrieval:
-        """Dense and lexical candidates, fused by reciprocal rank; of those, the relevant ones, at most ``max_chunks``.
+        """Dense and lexical candidates in one ranking; of those, the relevant ones, at most ``max_chunks``.
 
         Without the vector index or the embedding model the lexical half goes on alone, and ``degraded`` says so.
         Raises DatabaseUnavailable: without Postgres nothing is known to exist.
@@ -49,7 +49,8 @@ class Retriever:
             candidates = self.chunks.search(
                 user_id, bot_id, text, hits, lexical_limit=_LEXICAL_LIMIT, document_ids=document_ids
             )
-            ranked = [Passage(candidate, relevance(candidate)) for candidate in fuse(candidates)]
+            floor = cosine_floor(candidates)
+            ranked = [Passage(candidate, relevance(candidate, floor=floor)) for candidate in fuse(candidates)]
         relevant = [passage for passage in ranked if passage.relevance >= threshold]
         return Retrieval(
             passages=tuple(_distinct(relevant)[:max_chunks]),

@@ -15,6 +15,9 @@ from botforge.domain.work import Claim
 # are left out, and counting stops at this many chunks a term (docs/retrieval.md has the figures).
 _SCANNED = 1_000
 _MAX_TERMS = 16
+# Chunks without any of the query's terms that every namespace is taken to hold besides its own: among a handful of
+# chunks a term that none holds would otherwise outweigh all those that the right one does hold.
+_PRIOR_CHUNKS = 100
 _PAGE = 1_000
 
 # The query's lexemes are ORed: a question rarely stands word for word in its answer, so AND finds nothing for half
@@ -39,7 +42,7 @@ matches as materialized (
 weights as materialized (
     select t.lexeme,
         case when t.frequency is null or size.chunks < %(scanned)s
-            then ln(1 + (size.chunks - least(count(m), size.chunks) + 0.5) / (count(m) + 0.5))
+            then ln(1 + (size.chunks + %(prior)s - least(count(m), size.chunks) + 0.5) / (count(m) + 0.5))
             else -ln(t.frequency)
         end as weight
     from terms t cross join size left join matches m using (lexeme)
@@ -121,6 +124,7 @@ class PostgresChunks:
             "documents": list(document_ids),
             "limit": lexical_limit,
             "scanned": _SCANNED,
+            "prior": _PRIOR_CHUNKS,
             "max_terms": _MAX_TERMS,
             "ids": [hit.ref.document_id for hit in hits],
             "generations": [hit.ref.generation for hit in hits],
