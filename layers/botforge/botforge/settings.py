@@ -61,7 +61,7 @@ class ChatSettings(Settings):
     openai_api_key: Secret = None
     openai_secret_arn: Arn = None
     openai_base_url: str | None = None
-    openai_model: str = "gpt-4o-mini"
+    openai_model: str = "gpt-4.1-mini"
     openai_allowed_models: Names = frozenset()
 
     @property
