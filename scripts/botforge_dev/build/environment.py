@@ -16,8 +16,8 @@ def main() -> int:
     if python.exists() and _STAMP.exists() and _STAMP.read_text() == locked:
         return 0
     print("Setting up .venv (once; a minute or so) ...", file=sys.stderr, flush=True)
-    interpreter = str(python) if python.exists() else runtime_python() or sys.executable
     try:
+        interpreter = str(python) if python.exists() else runtime_python() or sys.executable
         toolchain.run([toolchain.uv(), "sync", "--locked", "-p", interpreter])
     except toolchain.BuildFailed as error:
         print(f"setup: {error}", file=sys.stderr)

@@ -5,6 +5,7 @@ Nothing here imports more than the standard library: it runs on whatever Python 
 
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import venv
@@ -28,9 +29,19 @@ def run(*arguments: Sequence[str], env: dict[str, str] | None = None) -> None:
     Raises BuildFailed when it fails.
     """
     command = [word for words in arguments for word in words]
+    env = {**_certificates(), **(os.environ if env is None else env)}
     result = subprocess.run(command, cwd=ROOT, env=env, check=False)  # noqa: S603
     if result.returncode != 0:
         raise BuildFailed(f"`{' '.join(command)}` failed with status {result.returncode}.")
+
+
+def _certificates() -> dict[str, str]:
+    """Have uv trust what this machine trusts, as pip does: some networks have an authority of their own.
+
+    Where the machine knows none, uv goes on with those that it brings along.
+    """
+    known = ssl.create_default_context().cert_store_stats()["x509_ca"]
+    return {"UV_SYSTEM_CERTS": "true"} if known else {}
 
 
 def output(command: Sequence[str]) -> str | None:
@@ -45,7 +56,7 @@ def output(command: Sequence[str]) -> str | None:
 
 
 def uv() -> str:
-    """The path of uv: beside this Python, on PATH, or installed by pip into `.build/tools`."""
+    """The path of uv: beside this Python, on PATH, or installed by pip into `.build/tools`. Raises BuildFailed."""
     for folder in (Path(sys.executable).parent, _TOOLS / "tools" / "bin"):
         if (folder / "uv").is_file():
             return str(folder / "uv")
@@ -53,7 +64,10 @@ def uv() -> str:
     if found:
         return found
     print(f"Installing {_UV} into {_TOOLS / 'tools'} ...", flush=True)
-    venv.create(_TOOLS / "tools", with_pip=True, clear=True)
+    try:
+        venv.create(_TOOLS / "tools", with_pip=True, clear=True)
+    except subprocess.CalledProcessError as error:  # Debian divides Python into parts
+        raise BuildFailed(f"{sys.executable} has no pip of its own (Debian: apt-get install python3-venv).") from error
     run([str(_TOOLS / "tools" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", _UV])
     return str(_TOOLS / "tools" / "bin" / "uv")
 

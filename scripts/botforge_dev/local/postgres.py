@@ -56,31 +56,31 @@ class Postgres:
     def start(self) -> None:
         """Raises PostgresError."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not (self._data / "PG_VERSION").exists():
+        if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self.stop()  # a server whose supervisor was killed may go on by itself
-        (self._data / "postmaster.pid").unlink(missing_ok=True)  # after a power cut its number may be somebody else's
+        (self.data / "postmaster.pid").unlink(missing_ok=True)  # after a power cut its number may be somebody else's
         settings = {**_SETTINGS, "port": str(self.port)}
         options = " ".join(f"-c '{name}={value}'" for name, value in settings.items())  # pg_ctl hands them to a shell
-        self._run("pg_ctl", "start", "-D", str(self._data), "-w", "-t", "60", "-l", str(self._log), "-o", options)
-        pid = self._pid()
+        self._run("pg_ctl", "start", "-D", str(self.data), "-w", "-t", "60", "-l", str(self._log), "-o", options)
+        pid = self.pid
         if pid is not None:
             processes.guard(pid, signal.SIGINT)  # "fast" shutdown
 
     def stop(self) -> None:
         """End the server, if it runs. Connections are cut."""
-        pid = self._pid()
+        pid = self.pid
         if pid is None:
             return
         for mode in ("fast", "immediate"):
-            if self._pid() is not None:
-                self._run("pg_ctl", "stop", "-D", str(self._data), "-m", mode, "-w", "-t", "15", check=False)
+            if self.pid is not None:
+                self._run("pg_ctl", "stop", "-D", str(self.data), "-m", mode, "-w", "-t", "15", check=False)
         processes.unguard(pid)
 
     def destroy(self) -> None:
         """End the server and remove its data."""
         self.stop()
-        shutil.rmtree(self._data, ignore_errors=True)
+        shutil.rmtree(self.data, ignore_errors=True)
         self._log.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -93,28 +93,29 @@ class Postgres:
         return True
 
     @property
-    def _data(self) -> Path:
+    def data(self) -> Path:
         """Where the files lie: stays what it was when they were made, whatever becomes of the folders above."""
         noted = self.folder / "location"
         return Path(noted.read_text(encoding="utf-8")) if noted.exists() else _reachable(self.folder / "data", "data")
 
     @property
     def _log(self) -> Path:
-        return self._data.with_name(f"{self._data.name}.log")
+        return self.data.with_name(f"{self.data.name}.log")
 
-    def _pid(self) -> int | None:
+    @property
+    def pid(self) -> int | None:
         """The running server's. The number in its file is only believed if that process serves these data."""
         try:
-            pid = int((self._data / "postmaster.pid").read_text(encoding="utf-8").split("\n", 1)[0])
+            pid = int((self.data / "postmaster.pid").read_text(encoding="utf-8").split("\n", 1)[0])
         except (OSError, ValueError):
             return None
-        return pid if f"-D {self._data} " in processes.command_of(pid) else None
+        return pid if f"-D {self.data} " in processes.command_of(pid) else None
 
     def _initialise(self) -> None:
         password = secrets.token_urlsafe(24)
         (self.folder / "password").unlink(missing_ok=True)
         _write_secret(self.folder / "password", password)
-        data, log = self._data, self._log
+        data, log = self.data, self._log
         partial = data.with_name(f"{data.name}.partial")  # an initdb that was killed must not look like a cluster
         for leftover in (data, partial):
             shutil.rmtree(leftover, ignore_errors=True)

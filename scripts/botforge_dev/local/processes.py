@@ -54,7 +54,11 @@ class _Guardian:
 
     def _end(self) -> None:
         if self._process is not None:
-            self._process.communicate()
+            try:
+                self._process.communicate(timeout=2)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
 
 
 _GUARDIAN = _Guardian()

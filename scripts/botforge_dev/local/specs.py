@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from botforge_dev.local.aws import BUCKET, CREDENTIALS, REGION
+from botforge_dev.local.aws import BUCKET, CREDENTIALS, REGION, LocalAws
 from botforge_dev.local.environments import FunctionSpec
 from botforge_dev.model.weights import MODEL_DIR
 from botforge_dev.template import Template
@@ -19,8 +19,8 @@ _SIZES = {"query": 2, "documents": 2}  # environments; the others have one
 _ROLES = {"monitor": "worker"}
 
 
-def specs_of(template: Template, root: Path, dsns: Mapping[str, str], endpoint: str) -> dict[str, FunctionSpec]:
-    """Logical id → function. ``dsns``: role (tenant, worker) → connection; ``endpoint``: of S3."""
+def specs_of(template: Template, root: Path, dsns: Mapping[str, str], aws: LocalAws) -> dict[str, FunctionSpec]:
+    """Logical id → function. ``dsns``: role (tenant, worker) → connection."""
     specs: dict[str, FunctionSpec] = {}
     for logical_id, properties in template.functions().items():
         name = Path(properties["CodeUri"]).name
@@ -30,21 +30,22 @@ def specs_of(template: Template, root: Path, dsns: Mapping[str, str], endpoint: 
             handler=properties["Handler"],
             timeout_s=float(properties["Timeout"]),
             memory_mb=int(properties["MemorySize"]),
-            variables=_variables(properties["Environment"]["Variables"], dsns[_ROLES.get(name, "tenant")], endpoint),
+            variables=_variables(properties["Environment"]["Variables"], dsns[_ROLES.get(name, "tenant")], aws),
             size=_SIZES.get(name, 1),
         )
     return specs
 
 
-def _variables(declared: Mapping[str, Any], dsn: str, endpoint: str) -> dict[str, str]:
+def _variables(declared: Mapping[str, Any], dsn: str, aws: LocalAws) -> dict[str, str]:
     """The function's environment: every variable that the template declares for it, and only those.
 
     A value that the template states is taken as it is; one that it computes has its local counterpart.
     """
     local = {
-        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ENDPOINT_URL": aws.endpoint,
         "BUCKET": BUCKET,
         "DATABASE_URL": dsn,
+        "QUEUE_URL": aws.queue_url,
         "EMBEDDING_MODEL_DIR": str(MODEL_DIR),
         **{name: os.environ[name] for name in _FROM_SHELL if os.environ.get(name)},
     }
