@@ -73,6 +73,7 @@ def test_a_name_is_only_a_name(extractor: Extractor, filename: str) -> None:
         ("segv.txt", Reason.CORRUPT),
         ("kill.txt", Reason.TOO_COMPLEX),
         ("abort.txt", Reason.TOO_COMPLEX),
+        ("flood.txt", Reason.TOO_COMPLEX),
     ],
 )
 def test_a_reader_that_dies_is_the_documents_end_and_not_ours(deed: str, reason: Reason) -> None:

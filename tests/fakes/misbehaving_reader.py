@@ -13,16 +13,6 @@ def spin() -> None:
         pass
 
 
-def swallow_memory() -> None:
-    held: list[bytes] = []
-    while True:
-        held.append(bytes(50_000_000))
-
-
-def recurse() -> None:
-    recurse()
-
-
 def flood() -> None:
     while True:
         sys.stdout.buffer.write(b"x" * 1_000_000)
@@ -38,8 +28,6 @@ def signalled(number: int) -> Callable[[], None]:
 
 _DEEDS: dict[str, Callable[[], None]] = {
     "spin.txt": spin,
-    "memory.txt": swallow_memory,
-    "recursion.txt": recurse,
     "flood.txt": flood,
     "exit.txt": leave,
     "segv.txt": signalled(signal.SIGSEGV),

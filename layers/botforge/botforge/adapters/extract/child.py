@@ -5,6 +5,7 @@ means that there is a result, be it a refusal; anything else is not the document
 """
 
 import json
+import signal
 import sys
 from contextlib import suppress
 from typing import Any
@@ -53,6 +54,7 @@ def set_limits(*, memory_bytes: int, cpu_seconds: int) -> None:
         resource.RLIMIT_FSIZE: (_MAX_OUTPUT_BYTES, _MAX_OUTPUT_BYTES),
         resource.RLIMIT_CORE: (0, 0),
     }
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python would go on with an OSError
     for limit, bounds in wanted.items():
         with suppress(ValueError, OSError):
             resource.setrlimit(limit, bounds)

@@ -79,6 +79,8 @@ def _ended_by(number: int) -> DocumentFailed:
         return DocumentFailed(Reason.CORRUPT, "Reading it crashed the reader, which damaged documents do.")
     if number == signal.SIGXCPU:
         return too_complex("takes more computing time to read than a document may take")
+    if number == signal.SIGXFSZ:
+        return too_complex("yields more text than a document may hold")
     return too_complex("takes more memory to read than a document may take")
 
 
