@@ -230,7 +230,9 @@ _REPLIES: list[tuple[object, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("reply", "failed"), _REPLIES, ids=str)
+@pytest.mark.parametrize(
+    ("reply", "failed"), _REPLIES, ids=lambda value: str(sorted(value) if isinstance(value, set) else value)
+)
 def test_a_reply_says_what_failed_by_lambdas_rules(reply: object, failed: set[str]) -> None:
     assert failures_of(reply, {"a", "b"}) == failed
 
