@@ -21,7 +21,8 @@ import httpx
 
 from botforge_dev.build.layout import ROOT
 from botforge_dev.local import processes
-from botforge_dev.local.aws import REGION
+from botforge_dev.local.aws import REGION, AwsError
+from botforge_dev.local.data_folder import FolderError
 from botforge_dev.local.postgres import PostgresError
 from botforge_dev.local.supervisor import LocalStack, StackError
 from botforge_dev.local.tokens import TokenIssuer
@@ -188,7 +189,7 @@ def main() -> int:
                 headers = {"authorization": f"Bearer {stack.description['token']}"}
                 with httpx.Client(base_url=stack.url, headers=headers, timeout=35, trust_env=False) as api:
                     Tour(api, {**stack.description, "folder": str(folder)}).run(DOCUMENTS)
-        except (DemoFailed, StackError, PostgresError, WeightsError) as error:
+        except (DemoFailed, StackError, PostgresError, WeightsError, AwsError, FolderError) as error:
             print(f"\n✗ {error}", file=sys.stderr)
             return 1
     print("\nAll of it worked.")
