@@ -19,7 +19,8 @@ class ScriptedChatModel:
     models: list[str | None] = field(default_factory=list[str | None])
 
     def complete(self, messages: Sequence[Message], *, model: str | None, deadline: Deadline) -> Completion:
-        deadline.check()
+        if deadline.remaining() <= 0:
+            raise ChatModelUnavailable("The LLM was not asked.", code="llm_timeout")
         self.seen.append(messages)
         self.models.append(model)
         if self.failure:

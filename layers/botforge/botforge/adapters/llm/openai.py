@@ -6,11 +6,9 @@ Importing this module costs what importing ``openai`` costs (0.4 s): only a comp
 import random
 import re
 import ssl
-import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -18,6 +16,7 @@ import openai
 
 from botforge.adapters.llm.completions import Failure, read_completion, read_error
 from botforge.adapters.llm.connection import Connection, ResponseRefused
+from botforge.adapters.overdue import Calls, Overdue
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable
 from botforge.ports.chat import Completion, Message
@@ -37,8 +36,8 @@ class OpenAIChatModel:
     """ChatModel over the ``openai`` SDK.
 
     A call has one deadline for everything: name resolution, connecting, retries, an answer that trickles. No timeout
-    of the SDK's gives that, so each attempt runs in a thread of its own; when the deadline passes, the caller cuts
-    its connection and leaves. Connections are kept for the next call, and are never shared by two at once.
+    of the SDK's gives that, so each attempt runs beside its caller, who cuts its connection when the deadline
+    passes, and leaves. Connections are kept for the next call, and are never shared by two at once.
 
     Error messages are ours throughout: a provider may echo the key in its own.
     """
@@ -65,7 +64,7 @@ class OpenAIChatModel:
         self._tls = tls or httpx2.create_ssl_context()  # reads every root certificate: once, not for each connection
         self._idle: list[Connection] = []
         weakref.finalize(self, _close_all, self._idle)
-        self._calls = threading.BoundedSemaphore(_MAX_CALLS)
+        self._calls = Calls("llm-call", limit=_MAX_CALLS)
 
     def complete(self, messages: Sequence[Message], *, model: str | None, deadline: Deadline) -> Completion:
         asked = model or self._model
@@ -92,27 +91,18 @@ class OpenAIChatModel:
         _close_all(self._idle)
 
     def _attempt(self, messages: Sequence[Message], model: str, deadline: Deadline) -> Completion | Failure:
-        if not self._calls.acquire(timeout=deadline.remaining()):
-            return Failure("llm_timeout", "Too many calls to the LLM are under way.")
         connection = self._connection()
-        result: Future[Completion | Failure] = Future()
-
-        def work() -> None:
-            try:
-                result.set_result(self._send(connection, messages, model, deadline.remaining()))
-            except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
-                result.set_exception(error)
-            finally:
-                self._calls.release()
-
-        threading.Thread(target=work, name="llm-call", daemon=True).start()
-        done, _ = wait([result], timeout=deadline.remaining())
-        if done:
-            self._idle.append(connection)
-            return result.result()
-        connection.cut()
-        result.add_done_callback(lambda _: connection.close())
-        return Failure("llm_timeout", "The LLM did not answer in time.")
+        try:
+            outcome = self._calls.run(lambda: self._send(connection, messages, model, deadline.remaining()), deadline)
+        except Overdue as overdue:
+            connection.cut()
+            overdue.when_over(connection.close)
+            return Failure("llm_timeout", "The LLM did not answer in time.")
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return outcome
 
     def _connection(self) -> Connection:
         try:
