@@ -1,5 +1,6 @@
 """GET /health."""
 
+from functools import cache
 from pathlib import Path
 
 from botforge.adapters.embedding.manifest import check_files
@@ -7,6 +8,7 @@ from botforge.adapters.postgres.health import PostgresHealth
 from botforge.domain.deadline import Deadline
 from botforge.http.gateway import Handler
 from botforge.http.routes.health import health_router
+from botforge.ports.vectors import VectorIndex
 from botforge.services.health import Check, Condition, HealthService
 from botforge.settings import HealthSettings, load
 from botforge.wiring.database import connect
@@ -20,15 +22,21 @@ _REQUIRED = frozenset({"database", "vector_index", "embedding_model"})
 def build() -> Handler:
     settings = load(HealthSettings)
     database = PostgresHealth(connect(settings))
-    # A connection of its own: an index that hangs must not hold up the database's check.
-    index = vector_index(settings, connect(settings))
+
+    @cache
+    def index() -> VectorIndex:
+        """Made when it is first asked for: nobody waits at init for an SDK that only this check needs.
+
+        It has a connection of its own: an index that hangs must not hold up the database's check.
+        """
+        return vector_index(settings, connect(settings))
 
     def check_database() -> Condition:
         database.ping()
         return Condition.OK
 
     def check_index() -> Condition:
-        index.ping(Deadline.after(_CHECK_S))
+        index().ping(Deadline.after(_CHECK_S))
         return Condition.OK
 
     def check_llm() -> Condition:
