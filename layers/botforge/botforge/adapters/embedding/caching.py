@@ -1,6 +1,7 @@
 """A cache in front of an embedder: questions repeat."""
 
 import hashlib
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +9,15 @@ from dataclasses import dataclass
 from botforge.ports.cache import Cache
 from botforge.ports.embedding import Embedder, Embedding
 
+_LENGTH_TOLERANCE = 1e-3
+
 
 @dataclass(frozen=True, slots=True)
 class CachingEmbedder:
     """Embeds what the cache does not know. ``ttl`` in seconds.
 
-    A value is one byte (truncated or not) and the vector as little-endian float32; anything else is a miss.
+    A value is one byte (0, or 1 for truncated) and the vector as little-endian float32. Anything else is a miss, and so
+    is a vector that is not of unit length: a cache is shared, and what it returns is not to be trusted blindly.
     """
 
     embedder: Embedder
@@ -30,16 +34,16 @@ class CachingEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         keys = [self._key(text) for text in texts]
-        known = [self._decoded(self.cache.get(key)) for key in keys]
-        unknown = [index for index, embedding in enumerate(known) if embedding is None]
-        computed = iter(self.embedder.embed([texts[index] for index in unknown]) if unknown else [])
-        result: list[Embedding] = []
-        for key, embedding in zip(keys, known, strict=True):
-            if embedding is None:
-                embedding = next(computed)  # noqa: PLW2901 - the missing one
+        by_key = dict(zip(keys, texts, strict=True))  # equal texts are asked for once
+        known = {key: self._decoded(self.cache.get(key)) for key in by_key}
+        found = {key: embedding for key, embedding in known.items() if embedding is not None}
+        unknown = [key for key in by_key if key not in found]
+        if unknown:
+            computed = self.embedder.embed([by_key[key] for key in unknown])
+            for key, embedding in zip(unknown, computed, strict=True):
                 self.cache.set(key, self._encoded(embedding), ttl=self.ttl)
-            result.append(embedding)
-        return result
+                found[key] = embedding
+        return [found[key] for key in keys]
 
     def _key(self, text: str) -> str:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -49,7 +53,9 @@ class CachingEmbedder:
         return struct.pack(f"<?{self.dimension}f", embedding.truncated, *embedding.vector)
 
     def _decoded(self, value: bytes | None) -> Embedding | None:
-        if value is None or len(value) != 1 + 4 * self.dimension:
+        if value is None or len(value) != 1 + 4 * self.dimension or value[0] not in (0, 1):
             return None
         truncated, *vector = struct.unpack(f"<?{self.dimension}f", value)
+        if not abs(math.hypot(*vector) - 1) < _LENGTH_TOLERANCE:  # so that NaN is a miss too
+            return None
         return Embedding(vector, truncated=truncated)

@@ -23,13 +23,25 @@ def check_files(model_dir: Path) -> Manifest:
     """
     try:
         content = json.loads((model_dir / MANIFEST).read_text(encoding="utf-8"))
-        for name, expected in content["files"].items():
-            if (model_dir / name).stat().st_size != expected["bytes"]:
-                raise EmbeddingUnavailable("A file of the embedding model is damaged.", code="embedding_model_damaged")
-        return Manifest(content["model_id"], content["dimension"], content["max_tokens"])
-    except (OSError, ValueError, KeyError) as error:
+        sizes = {name: int(expected["bytes"]) for name, expected in content["files"].items()}
+        manifest = Manifest(str(content["model_id"]), int(content["dimension"]), int(content["max_tokens"]))
+        damaged = [name for name, size in sizes.items() if (model_dir / name).stat().st_size != size]
+    except OSError as error:
         raise EmbeddingUnavailable(
             "The embedding model is not where it should be.",
             code="embedding_model_missing",
             next_step="Run scripts/build, or set EMBEDDING_MODEL_DIR.",
         ) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # not JSON, or JSON of another shape
+        raise damage() from error
+    if damaged:
+        raise damage()
+    return manifest
+
+
+def damage() -> EmbeddingUnavailable:
+    return EmbeddingUnavailable(
+        "A file of the embedding model is damaged.",
+        code="embedding_model_damaged",
+        next_step="Delete the model's weights and run scripts/build.",
+    )

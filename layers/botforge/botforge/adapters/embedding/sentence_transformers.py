@@ -8,27 +8,41 @@ Its vectors and the ONNX adapter's are of one space (cosine ≥ 0.9999), so both
 # pyright: reportUnknownArgumentType=false
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 from sentence_transformers import SentenceTransformer
 
+from botforge.adapters.embedding.reading import MAX_CHARACTERS, beginning, readable
 from botforge.domain.errors import EmbeddingUnavailable
 from botforge.ports.embedding import Embedding
 
 _MODEL_ID = "all-MiniLM-L6-v2"
+_DIMENSION = 384
 _WINDOW = 256  # tokens, the two special ones included
 _SPECIAL_TOKENS = 2
-_MAX_CHARACTERS = 8_192  # as in the ONNX adapter: what lies behind is never read
 
 
 class SentenceTransformersEmbedder:
-    """Embedder and Tokenizer over a folder with the original model. Raises EmbeddingUnavailable if it does not load."""
+    """Embedder and Tokenizer over a folder with the original model.
 
-    def __init__(self, model_dir: Path) -> None:
+    ``device`` is torch's name of one ("cpu", "cuda:0"); None takes the best there is. Safe to share between threads.
+    Raises EmbeddingUnavailable when the model does not load or does not run.
+    """
+
+    def __init__(self, model_dir: Path, *, device: str | None = None) -> None:
+        if not model_dir.is_dir():
+            raise EmbeddingUnavailable(
+                "The embedding model is not where it should be.",
+                code="embedding_model_missing",
+                next_step="Set EMBEDDING_MODEL_DIR to a folder with the original model.",
+            )
         try:
-            self._model = SentenceTransformer(str(model_dir), local_files_only=True)
-        except (OSError, ValueError) as error:
-            raise EmbeddingUnavailable("The embedding model does not load.", code="embedding_model_missing") from error
+            self._model = SentenceTransformer(str(model_dir), device=device, local_files_only=True)
+        except Exception as error:  # torch, safetensors and tokenizers each raise errors of their own
+            raise EmbeddingUnavailable("The embedding model does not load.", code="embedding_model_damaged") from error
         self._model.max_seq_length = _WINDOW
+        # The tokenizer keeps truncation and padding as state, and refuses to be changed while another thread reads.
+        self._lock = Lock()
 
     @property
     def model_id(self) -> str:
@@ -36,7 +50,7 @@ class SentenceTransformersEmbedder:
 
     @property
     def dimension(self) -> int:
-        return 384
+        return _DIMENSION
 
     @property
     def max_tokens(self) -> int:
@@ -45,20 +59,20 @@ class SentenceTransformersEmbedder:
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         if not texts:
             return []
-        readable = [_encodable(text)[:_MAX_CHARACTERS] for text in texts]
-        vectors = self._model.encode(readable, normalize_embeddings=True, show_progress_bar=False).tolist()
+        read = [beginning(text) for text in texts]
+        try:
+            with self._lock:
+                vectors = self._model.encode(read, normalize_embeddings=True, show_progress_bar=False).tolist()
+        except Exception as error:  # such as no memory left on the device
+            raise EmbeddingUnavailable("The embedding model did not run.") from error
         return [
-            Embedding(vector, truncated=len(text) > _MAX_CHARACTERS or len(self.spans(text)) > self.max_tokens)
-            for text, vector in zip(texts, vectors, strict=True)
+            Embedding(vector, truncated=len(text) > MAX_CHARACTERS or len(self.spans(begun)) > self.max_tokens)
+            for text, begun, vector in zip(texts, read, vectors, strict=True)
         ]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        encoded = self._model.tokenizer(
-            _encodable(text), add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
-        )
+        with self._lock:
+            encoded = self._model.tokenizer(
+                readable(text), add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
+            )
         return [(int(start), int(end)) for start, end in encoded["offset_mapping"]]
-
-
-def _encodable(text: str) -> str:
-    """Lone surrogates are no text that a tokenizer could read; each becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
