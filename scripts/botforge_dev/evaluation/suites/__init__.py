@@ -1,0 +1,13 @@
+"""The suites, by name. A suite takes the product, a folder and a split, and returns figures as JSON."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from botforge_dev.evaluation.product import Product
+from botforge_dev.evaluation.suites import files, retrieval
+
+Suite = Callable[[Product, Path, str], dict[str, Any]]
+
+SUITES: Mapping[str, Suite] = MappingProxyType({"files": files.run, "retrieval": retrieval.run})
