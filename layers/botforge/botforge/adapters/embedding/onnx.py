@@ -98,7 +98,7 @@ class OnnxEmbedder:
         except Exception as error:  # such as no memory left: ONNX Runtime's errors share no base class
             raise EmbeddingUnavailable("The embedding model did not run.") from error
         vectors = np.asarray(output, dtype=np.float32)
-        # Weights of the right size and the wrong content would give NaN, or vectors of no length.
+        # What a damaged weights file of the right size most often gives is NaN, which no index could compare.
         if vectors.shape != (len(encodings), self.dimension) or not _of_unit_length(vectors):
             raise damage()
         return vectors
