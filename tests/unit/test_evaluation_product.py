@@ -42,7 +42,7 @@ def test_a_documents_text_is_its_passages_in_order() -> None:
 
 def test_a_refusal_is_an_error_that_says_what_the_product_said() -> None:
     product = product_over(lambda _request: httpx.Response(404, json={"code": "bot_not_found"}))
-    with pytest.raises(ProductError, match="POST /vector/query answered 404.*bot_not_found"):
+    with pytest.raises(ProductError, match=r"POST /vector/query answered 404.*bot_not_found"):
         product.query(BOT, "Why?", max_chunks=5, threshold=0)
 
 
