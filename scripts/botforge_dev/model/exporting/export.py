@@ -1,12 +1,13 @@
 """Make the ONNX graph of all-MiniLM-L6-v2 and the manifest from which anyone can write its weights.
 
-Run by ``scripts/export_model`` in an environment of its own (requirements.txt beside this file): torch and
+Run by ``scripts/export_model`` in an environment of its own (../requirements.txt): torch and
 sentence-transformers export and verify, and nobody else needs them.
 
 The graph takes token ids and a mask, and gives unit-length sentence embeddings: pooling and normalisation are inside.
 Attention and layer norm are fused; weights are stored as float16 and computed in float32 (the error is a cosine of
 1e-7, half the file). Every large tensor lies in one external file, which ``manifest.json`` describes tensor by
 tensor as a recipe over the original checkpoint: the file itself is not committed but written by ``weights``.
+The same versions give the same bytes: whoever exports again can compare.
 """
 
 import hashlib
@@ -18,13 +19,14 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 from onnx.external_data_helper import set_external_data
 from onnxruntime.transformers import optimizer
 from onnxruntime.transformers.fusion_options import FusionOptions
 from safetensors.numpy import load_file
 from transformers import AutoModel
 
+from botforge_dev.model.exporting.graph import halve, rename_nodes, replace_embedding
 from botforge_dev.model.recipes import ALIGNMENT, Recipe, realise
 
 OPSET = 17
@@ -78,70 +80,6 @@ def fuse(raw: Path) -> onnx.ModelProto:
     return fused.model
 
 
-def replace_embedding(model: onnx.ModelProto) -> None:
-    """Look words up in float16, add positions and the one token type beforehand, drop the input of token types."""
-    graph = model.graph
-    tensors = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    node = next(node for node in graph.node if node.op_type == "EmbedLayerNormalization")
-    _, _, words, positions, segments, gamma, beta = list(node.input)[:7]
-    mask_index = node.output[1] if len(node.output) > 1 else ""
-    graph.initializer.extend(
-        [
-            numpy_helper.from_array(tensors[words].astype(np.float16), "word_embeddings"),
-            numpy_helper.from_array(
-                (tensors[positions] + tensors[segments][0]).astype(np.float32), "position_embeddings"
-            ),
-            numpy_helper.from_array(np.array([0], np.int64), "zero"),
-            numpy_helper.from_array(np.array([1], np.int64), "one"),
-        ]
-    )
-    nodes = [
-        helper.make_node("Gather", ["word_embeddings", "input_ids"], ["words_half"], axis=0),
-        helper.make_node("Cast", ["words_half"], ["words"], to=TensorProto.FLOAT),
-        helper.make_node("Shape", ["input_ids"], ["length"], start=1, end=2),
-        helper.make_node("Slice", ["position_embeddings", "zero", "length"], ["positions"]),
-        helper.make_node("Add", ["words", "positions"], ["embedded"]),
-        helper.make_node("LayerNormalization", ["embedded", gamma, beta], [node.output[0]], axis=-1, epsilon=1e-12),
-        helper.make_node("ReduceSum", ["attention_mask", "one"], ["mask_length"], keepdims=0),
-        helper.make_node("Cast", ["mask_length"], [mask_index], to=TensorProto.INT32),
-    ]
-    others = [other for other in graph.node if other is not node and other.name != node.name]
-    _replace(graph.node, nodes + others)
-    _replace(
-        graph.initializer, [tensor for tensor in graph.initializer if tensor.name not in {words, positions, segments}]
-    )
-    _replace(graph.input, [value for value in graph.input if value.name != "token_type_ids"])
-    drop_unused(graph)
-
-
-def drop_unused(graph: onnx.GraphProto) -> None:
-    """Remove nodes whose outputs nobody reads, until none is left."""
-    while True:
-        used = {name for node in graph.node for name in node.input} | {output.name for output in graph.output}
-        kept = [node for node in graph.node if any(output in used for output in node.output)]
-        if len(kept) == len(graph.node):
-            break
-        _replace(graph.node, kept)
-    used = {name for node in graph.node for name in node.input}
-    _replace(graph.initializer, [tensor for tensor in graph.initializer if tensor.name in used])
-
-
-def halve(model: onnx.ModelProto) -> None:
-    """Store every large float32 matrix as float16, and cast it back where the graph begins."""
-    graph = model.graph
-    casts: list[onnx.NodeProto] = []
-    tensors: list[onnx.TensorProto] = []
-    for tensor in graph.initializer:
-        values = numpy_helper.to_array(tensor)
-        if values.dtype == np.float32 and values.nbytes >= EXTERNAL_BYTES and tensor.name != "position_embeddings":
-            tensors.append(numpy_helper.from_array(values.astype(np.float16), f"{tensor.name}_half"))
-            casts.append(helper.make_node("Cast", [f"{tensor.name}_half"], [tensor.name], to=TensorProto.FLOAT))
-        else:
-            tensors.append(tensor)
-    _replace(graph.initializer, tensors)
-    _replace(graph.node, casts + list(graph.node))
-
-
 def find_recipe(values: np.ndarray, checkpoint: dict[str, np.ndarray]) -> Recipe:
     """How the tensor comes out of the checkpoint: found by trying every recipe that its shape allows."""
     dtype = str(values.dtype)
@@ -188,22 +126,6 @@ def externalise(model: onnx.ModelProto, checkpoint: dict[str, np.ndarray]) -> tu
     return entries, bytes(content)
 
 
-def rename_nodes(model: onnx.ModelProto) -> None:
-    """Names by position: the exporter's own carry counters and paths of the run that made them."""
-    for number, node in enumerate(model.graph.node):
-        node.name = f"n{number}"
-    model.producer_name, model.producer_version, model.doc_string = "botforge", "", ""
-    model.ClearField("metadata_props")
-
-
-def _replace(field: Any, items: list[Any]) -> None:  # noqa: ANN401 - a repeated field of any message
-    copies = [type(item)() for item in items]
-    for copy, item in zip(copies, items, strict=True):
-        copy.CopyFrom(item)
-    del field[:]
-    field.extend(copies)
-
-
 def main(source: Path, target: Path, work: Path) -> None:
     work.mkdir(parents=True, exist_ok=True)
     target.mkdir(parents=True, exist_ok=True)
@@ -211,7 +133,7 @@ def main(source: Path, target: Path, work: Path) -> None:
     export_raw(source, raw)
     model = fuse(raw)
     replace_embedding(model)
-    halve(model)
+    halve(model, least_bytes=EXTERNAL_BYTES)
     rename_nodes(model)
     checkpoint_file = source / "model.safetensors"
     entries, content = externalise(model, load_file(checkpoint_file))

@@ -1,0 +1,1 @@
+"""What runs in the environment that has torch and sentence-transformers: export, verification, reference vectors."""
