@@ -23,15 +23,14 @@ HYBRID = Weights(bias=-5.88, cosine=7.04, coverage=4.16)
 LEXICAL = Weights(bias=-3.59, cosine=0.0, coverage=5.64)  # when dense search returned nothing at all
 
 
-def relevance(candidate: Candidate, *, floor: float | None) -> float:
+def relevance(candidate: Candidate, *, floor: float | None, weights: Weights = HYBRID) -> float:
     """Calibrated relevance, 0..1.
 
     ``floor`` is the lowest cosine that dense search returned (``fusion.cosine_floor``), which stands in where only
     lexical search found the passage; None if dense search returned nothing.
     """
     if floor is None:
-        weights, cosine = LEXICAL, 0.0
-    else:
-        weights, cosine = HYBRID, floor if candidate.cosine is None else candidate.cosine
+        weights, floor = LEXICAL, 0.0
+    cosine = floor if candidate.cosine is None else candidate.cosine
     evidence = weights.bias + weights.cosine * cosine + weights.coverage * candidate.lexical_coverage
     return 1 / (1 + math.exp(-evidence))

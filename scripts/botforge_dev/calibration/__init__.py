@@ -1,0 +1,1 @@
+"""Where the constants of ranking, relevance and chunking come from: ``docs/retrieval.md`` has the figures."""
