@@ -15,7 +15,7 @@ from botforge.domain.ids import BotId, ChunkRef, DocumentId, UserId
 from botforge.ports.embedding import Vector
 
 _BATCH = 500
-_EF_SEARCH = 100  # recall@10 of 0.989 at 100,000 vectors (docs/benchmarks.md); pgvector's own default is 40
+_EF_SEARCH = 100  # pgvector's own default is 40; `./scripts/bench --only recall` measures what it brings
 _MAX_EF_SEARCH = 1_000  # pgvector's limit
 
 

@@ -1,6 +1,6 @@
 -- The vector index on PostgreSQL: ids and vectors only, derived from chunks, rebuilt by scripts/reindex.
 --
--- halfvec keeps the index at half the size of float4 with the same recall (docs/benchmarks.md).
+-- halfvec: half the size of float4, and precise enough for cosines (`./scripts/bench --only recall` measures it).
 
 create extension if not exists vector;
 
