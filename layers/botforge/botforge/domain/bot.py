@@ -7,7 +7,7 @@ from botforge.domain.ids import BotId, UserId
 
 MAX_CHUNKS = 20
 DEFAULT_MAX_CHUNKS = 5
-DEFAULT_SIMILARITY_THRESHOLD = 0.25  # calibrated relevance, not a cosine: see domain/relevance.py
+DEFAULT_SIMILARITY_THRESHOLD = 0.2  # calibrated relevance, not a cosine: see domain/relevance.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ class Weights:
     coverage: float
 
 
-HYBRID = Weights(bias=-5.88, cosine=7.04, coverage=4.16)
-LEXICAL = Weights(bias=-3.59, cosine=0.0, coverage=5.64)  # when dense search returned nothing at all
+HYBRID = Weights(bias=-6.24, cosine=7.81, coverage=4.36)
+LEXICAL = Weights(bias=-4.10, cosine=0.0, coverage=6.08)  # when dense search returned nothing at all
 
 
 def relevance(candidate: Candidate, *, floor: float | None, weights: Weights = HYBRID) -> float:

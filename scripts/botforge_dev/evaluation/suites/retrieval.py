@@ -48,10 +48,12 @@ def _measure(product: Product, data: QuestionSet) -> dict[str, Any]:
     rankings = product.each(ranking, [question.text for question in data.questions])
     asked = list(zip(rankings, (question.gold for question in data.questions), strict=True))
     product.delete_bot(bot)
-    return {
+    figures = {
         "passages": len(data.passages),
         "questions": len(data.questions),
         "recall_at_1": mean(recall_at(ranked, gold, 1) for ranked, gold in asked),
         "recall_at_5": mean(recall_at(ranked, gold, 5) for ranked, gold in asked),
         "ndcg_at_10": mean(ndcg_at(ranked, gold, 10) for ranked, gold in asked),
     }
+    product.report(f"{data.name}: {figures}")
+    return figures
