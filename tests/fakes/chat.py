@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from botforge.domain.answer import Usage
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable
-from botforge.ports.chat import Completion, Message
+from botforge.ports.chat import Completion, Message, ToolOffer
 
 
 @dataclass(slots=True)
@@ -18,7 +18,17 @@ class ScriptedChatModel:
     seen: list[Sequence[Message]] = field(default_factory=list[Sequence[Message]])
     models: list[str | None] = field(default_factory=list[str | None])
 
-    def complete(self, messages: Sequence[Message], *, model: str | None, deadline: Deadline) -> Completion:
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str | None,
+        deadline: Deadline,
+        tools: Sequence[ToolOffer] = (),
+        must_answer: bool = False,
+    ) -> Completion:
+        assert not tools, "this model answers from passages"
+        assert not must_answer
         if deadline.remaining() <= 0:
             raise ChatModelUnavailable("The LLM was not asked.", code="llm_timeout")
         self.seen.append(messages)

@@ -212,7 +212,8 @@ def test_a_query_without_a_field_is_refused_by_its_name(api: Api, field: str) ->
         ('{"\\ud800": 1}', 422),
         ("[" * 20_000, 400),
         (b"\xff\xfe\x00", 400),
-        ('{"a": ' * 3_000 + "1" + "}" * 3_000, 422),
+        ('{"a": ' * 300 + "1" + "}" * 300, 422),
+        ('{"a": ' * 200_000 + "1" + "}" * 200_000, 400),  # deeper than any Python's parser goes
     ],
 )
 def test_a_body_that_is_no_query_ends_as_a_problem_document(api: Api, body: str | bytes, status: int) -> None:

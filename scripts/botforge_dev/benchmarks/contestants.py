@@ -7,6 +7,7 @@ both sides' bytecode is compiled beforehand, as it is in a deployment.
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -109,5 +110,7 @@ def _environment(home: Path, wanted: bytes, install: Callable[[], None]) -> None
     HOME.mkdir(parents=True, exist_ok=True)
     toolchain.run((toolchain.uv(), "venv", "-q", "--clear", "-p", interpreter(), str(home)))
     install()
-    toolchain.run((str(home / "bin" / "python"), *_COMPILE, *map(str, home.glob("lib/python*/site-packages"))))
+    # Some packages bring files for other versions of Python: what does not compile is not imported either.
+    packages = map(str, home.glob("lib/python*/site-packages"))
+    subprocess.run((str(home / "bin" / "python"), *_COMPILE, *packages), check=False, capture_output=True)  # noqa: S603
     stamp.write_text(made_of)

@@ -67,8 +67,8 @@ the same (cosine ≥ 0.9999). Aims: latency 3×, cold path 20×, at equal throug
 
 {_table(["", "BotForge", "sentence-transformers", "ratio"], rows)}
 
-Throughput is equal because both sides compute in float32 and multiply matrices at what one core can do; int8 would
-about double it, and its vectors would depend on their batch."""
+Throughput: both sides compute in float32 and multiply matrices at what one core can do. int8 is about twice as fast
+(ADR 0002), and its vectors depend on their batch."""
 
 
 def _init(found: dict[str, Any]) -> str:

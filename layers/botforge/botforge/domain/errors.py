@@ -4,6 +4,7 @@
 
     BotForgeError
     ├── InvalidRequest          422  the request is well-formed and cannot be meant
+    │   └── EgressRefused            an address that we do not connect to
     ├── NotFound                404  unknown, or another tenant's: the two look the same
     ├── Conflict                409  it contradicts what is stored
     ├── PayloadTooLarge         413
@@ -11,17 +12,21 @@
     ├── DocumentError           (a document's fate, never an HTTP status)
     │   ├── DocumentRejected         we will not take this document: retrying changes nothing
     │   └── DocumentFailed           we could not read this document: retrying changes nothing
+    ├── ToolServerError         422  a registered server gave no usable answer (``delivery``: what it may have done)
     └── Unavailable             503  something we depend on; trying again may help
         ├── DatabaseUnavailable
         ├── VectorIndexUnavailable
         ├── EmbeddingUnavailable
         ├── ObjectStoreUnavailable
         ├── ChatModelUnavailable
+        ├── VaultUnavailable
         └── DeadlineExceeded
 
 A request error carries what a problem document (RFC 9457) shows: ``code`` (stable, for programs), ``message`` (for
 people), ``field`` (the offending one, if any) and ``next_step`` (what to do now).
 """
+
+from enum import StrEnum
 
 from botforge.domain.reasons import Reason
 
@@ -48,6 +53,13 @@ class InvalidRequest(BotForgeError):
 
     status = 422
     code = "invalid_request"
+
+
+class EgressRefused(InvalidRequest):
+    """The address is none that we connect to: not https, not public, or not resolvable."""
+
+    code = "endpoint_refused"
+    next_step = "Give an https URL whose name resolves to public addresses only."
 
 
 class NotFound(BotForgeError):
@@ -95,6 +107,27 @@ class DocumentFailed(DocumentError):
     """We took this document and could not read it: it is damaged, encrypted, empty or too costly."""
 
 
+class Delivery(StrEnum):
+    """What can be known about a request that failed; it decides whether it may be sent again."""
+
+    NOT_SENT = "not_sent"  # it surely never arrived: no connection, no handshake
+    UNKNOWN = "unknown"  # it may have arrived and been acted upon
+    ANSWERED = "answered"  # the server answered, and the answer is an error or cannot be used
+
+
+class ToolServerError(BotForgeError):
+    """A tool server gave no usable answer. ``code`` says in which way: ``tool_server_unreachable``,
+    ``tool_server_timeout``, ``tool_server_error``, ``tool_server_unauthorized``, ``tool_server_invalid_response``,
+    ``tool_response_too_large``, ``tool_unknown``. The message never repeats what the server sent."""
+
+    status = 422
+    code = "tool_server_error"
+
+    def __init__(self, message: str, *, delivery: Delivery, code: str | None = None, field: str | None = None) -> None:
+        super().__init__(message, code=code, field=field)
+        self.delivery = delivery
+
+
 class Unavailable(BotForgeError):
     """Something we depend on does not answer; the same request may succeed later."""
 
@@ -124,6 +157,12 @@ class ChatModelUnavailable(Unavailable):
     ``llm_error``, ``llm_refused``, ``llm_invalid_response``."""
 
     code = "llm_error"
+
+
+class VaultUnavailable(Unavailable):
+    """A credential can be neither sealed nor opened."""
+
+    code = "vault_unavailable"
 
 
 class DeadlineExceeded(Unavailable):

@@ -7,6 +7,9 @@ from uuid import UUID
 UserId = NewType("UserId", UUID)
 BotId = NewType("BotId", UUID)
 DocumentId = NewType("DocumentId", UUID)
+ToolServerId = NewType("ToolServerId", UUID)
+ToolId = NewType("ToolId", UUID)
+ExecutionId = NewType("ExecutionId", UUID)
 
 MAX_KEY_BYTES = 1024  # Amazon S3's limit for an object key, in UTF-8 bytes
 

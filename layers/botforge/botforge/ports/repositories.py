@@ -4,18 +4,21 @@ Every method raises DatabaseUnavailable when the database does not answer. A met
 that tenant's rows only; a foreign id is as unknown as one that does not exist.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from botforge.domain.bot import Bot, Namespace
 from botforge.domain.chunk import Candidate, Chunk, Hit
 from botforge.domain.document import Document, DocumentStatus, ObjectInfo
-from botforge.domain.ids import BotId, ChunkRef, DocumentId, ObjectKey, UserId
+from botforge.domain.execution import Execution, ExecutionOutcome, ExecutionStatus
+from botforge.domain.ids import BotId, ChunkRef, DocumentId, ExecutionId, ObjectKey, ToolId, ToolServerId, UserId
 from botforge.domain.page import Page
 from botforge.domain.query import QueryRecord, QueryStatistics
 from botforge.domain.reasons import Reason
+from botforge.domain.tool import Dialect, ServerHealth, ServerStatus, ServerTool, Tool, ToolServer
 from botforge.domain.work import Claim, PurgeableBot
+from botforge.ports.embedding import Vector
 
 
 class Bots(Protocol):
@@ -122,6 +125,98 @@ class Chunks(Protocol):
     def active(self, user_id: UserId, bot_id: BotId) -> Iterator[tuple[ChunkRef, Chunk]]:
         """Every chunk that answers may quote, for rebuilding an index; read page by page."""
         ...
+
+
+class ToolServers(Protocol):
+    """``mcp_servers`` and ``mcp_tools``. Vectors of tools are made from ``tool_text`` by the embedder."""
+
+    def create(self, server: ToolServer, tools: Sequence[Tool], vectors: Sequence[Vector]) -> None:
+        """The server and its tools, in one transaction. Raises Conflict when the bot has a server of that name, or as
+        many as it may have; NotFound when no such bot belongs to the user."""
+        ...
+
+    def get(self, user_id: UserId, server_id: ToolServerId) -> ToolServer | None: ...
+
+    def list(self, user_id: UserId, bot_id: BotId, *, limit: int, cursor: str | None) -> Page[ToolServer]: ...
+
+    def update(self, server: ToolServer) -> ToolServer | None:
+        """Save what an owner may change, the dialect and the sealed credential. None if unknown."""
+        ...
+
+    def delete(self, user_id: UserId, server_id: ToolServerId) -> bool:
+        """The server and its tools are gone; its executions stay. False if unknown."""
+        ...
+
+    def tools(self, user_id: UserId, *, bot_id: BotId | None, limit: int, cursor: str | None) -> Page[ServerTool]:
+        """Of one bot, or of all of the user's bots."""
+        ...
+
+    def tools_of(self, user_id: UserId, server_id: ToolServerId) -> Sequence[Tool]: ...
+
+    def save_tools(
+        self, user_id: UserId, server_id: ToolServerId, tools: Sequence[Tool], vectors: Mapping[ToolId, Vector]
+    ) -> None:
+        """Insert or replace the server's tools by id; ``vectors`` of those whose accepted definition is new."""
+        ...
+
+    def nearest(
+        self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int
+    ) -> Sequence[tuple[ServerTool, float]]:
+        """The callable tools nearest to ``vector``, best first, with their cosine similarity.
+
+        Callable: tool and server active, circuit not open. At most ``limit``; one round trip.
+        """
+        ...
+
+    def callable_count(self, user_id: UserId, bot_id: BotId) -> int: ...
+
+    def withheld(self, user_id: UserId, bot_id: BotId) -> Sequence[str]:
+        """Names of active servers whose circuit is open: answers say that their tools were not at hand."""
+        ...
+
+
+class ServerChecks(Protocol):
+    """What the monitor may do with tool servers across tenants."""
+
+    def claim_due(self, *, limit: int, not_since: timedelta) -> Sequence[ToolServer]:
+        """Active servers that nobody has claimed for ``not_since``, claimed for the caller: two monitors that overlap
+        never get the same one. Oldest check first."""
+        ...
+
+    def save_check(
+        self, server: ToolServer, health: ServerHealth, changed: Sequence[Tool], dialect: Dialect | None
+    ) -> None:
+        """``changed``: tools to insert or replace (without vectors: those come when the owner accepts)."""
+        ...
+
+    def tools_of(self, server: ToolServer) -> Sequence[Tool]: ...
+
+    def health(self) -> Mapping[ServerStatus, int]:
+        """How many active servers are in which state, over all tenants."""
+        ...
+
+
+class Executions(Protocol):
+    def start(self, execution: Execution) -> None:
+        """Commit the row before the request leaves. Raises DatabaseUnavailable: then nothing may be sent."""
+        ...
+
+    def finish(self, user_id: UserId, execution_id: ExecutionId, outcome: ExecutionOutcome) -> bool:
+        """End a row that is ``started``. False if it was ended before (by the monitor), and nothing changed."""
+        ...
+
+    def list(
+        self,
+        user_id: UserId,
+        bot_id: BotId,
+        *,
+        status: ExecutionStatus | None,
+        tool_name: str | None,
+        since: datetime | None,
+        until: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page[Execution]: ...
 
 
 class Queries(Protocol):

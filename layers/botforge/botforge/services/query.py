@@ -7,11 +7,11 @@ from botforge.domain.answer import Answer
 from botforge.domain.bot import Bot
 from botforge.domain.chunk import Retrieval
 from botforge.domain.deadline import Deadline
-from botforge.domain.errors import BotForgeError, Conflict, DatabaseUnavailable, DeadlineExceeded, NotFound
+from botforge.domain.errors import BotForgeError
 from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
 from botforge.ports.clock import Clock
-from botforge.ports.repositories import Bots, Queries
 from botforge.services.answering import Answerer
+from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
 from botforge.services.stages import Stages
 
@@ -28,8 +28,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryService:
-    bots: Bots
-    queries: Queries
+    log: QueryLog
     retriever: Retriever
     answerer: Answerer
     clock: Clock
@@ -43,13 +42,13 @@ class QueryService:
         start = self.clock.monotonic()
         stages = Stages(self.clock.monotonic)
         with stages.measure("bot"):
-            bot = self._bot(query)
+            bot = self.log.bot(query)
         try:
             retrieval = self._retrieve(query, bot, deadline, stages)
             with stages.measure("answer"):
                 answer = self.answerer.answer(query.text, retrieval, model=query.model, deadline=deadline)
         except BotForgeError as error:
-            self._remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
+            self.log.remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
             raise
         record = self._record(
             query,
@@ -59,22 +58,9 @@ class QueryService:
             answer=answer,
             best_relevance=retrieval.best_relevance,
         )
-        remembered = self._remember(record)
+        remembered = self.log.remember(record)
         degraded = {**answer.degraded} if remembered else {**answer.degraded, "statistics": "database_unavailable"}
         return QueryResult(answer, retrieval, record, degraded)
-
-    def _bot(self, query: Query) -> Bot:
-        bot = self.bots.get(query.user_id, query.bot_id)
-        if bot is None:
-            raise NotFound("There is no such bot.", code="bot_not_found", field="bot_id")
-        if not bot.is_active:
-            raise Conflict(
-                "This bot is switched off.",
-                code="bot_inactive",
-                field="bot_id",
-                next_step="Set is_active to true with PATCH /api/bots/{bot_id}.",
-            )
-        return bot
 
     def _retrieve(self, query: Query, bot: Bot, deadline: Deadline, stages: Stages) -> Retrieval:
         return self.retriever.retrieve(
@@ -114,11 +100,3 @@ class QueryService:
         return replace(
             record, sources=len(answer.sources), model=answer.model, usage=answer.usage, degraded=answer.degraded
         )
-
-    def _remember(self, record: QueryRecord) -> bool:
-        """Statistics must not cost anyone an answer: what cannot be recorded is reported, and no more."""
-        try:
-            self.queries.record(record)
-        except (DatabaseUnavailable, DeadlineExceeded):
-            return False
-        return True

@@ -9,6 +9,7 @@ from botforge.http.routes.queries import queries_router
 from botforge.services.answering import Answerer
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.query import QueryService
+from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
 from botforge.services.statistics import StatisticsService
 from botforge.settings import QuerySettings, load
@@ -28,8 +29,7 @@ def build() -> Handler:
     model = embedding_model(settings)
     embedder = cached(model, settings)
     service = QueryService(
-        bots=bots,
-        queries=queries,
+        log=QueryLog(bots, queries),
         retriever=Retriever(embedder, vector_index(settings, database), PostgresChunks(database)),
         # Sentences of passages do not come up again: they would only push questions out of the cache.
         answerer=Answerer(chat_model(settings), ExtractiveAnswerer(model)),

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from botforge.domain.answer import Usage
-from botforge.ports.chat import Completion
+from botforge.ports.chat import Completion, ToolRequest
 
 _MAX_TOKENS = 2**31 - 1  # what an integer column holds
 _REFUSALS = frozenset({"content_filter", "content_policy_violation"})  # codes of a 400 (Azure OpenAI, OpenAI)
@@ -47,9 +47,20 @@ class _Usage(BaseModel):
     completion_tokens: _Tokens = 0
 
 
+class _Function(BaseModel):
+    name: str
+    arguments: str = ""
+
+
+class _ToolCall(BaseModel):
+    id: str = Field(min_length=1)
+    function: _Function
+
+
 class _Message(BaseModel):
     content: str | None = None
     refusal: str | None = None
+    tool_calls: list[_ToolCall] | None = None
 
 
 class _Choice(BaseModel):
@@ -73,13 +84,17 @@ def read_completion(body: bytes, *, asked: str) -> Completion | Failure:
     if choice.finish_reason == "content_filter" or choice.message.refusal:
         return Failure("llm_refused", "The LLM refused to answer.")
     text = (choice.message.content or "").replace("\0", "").strip()
-    if not text:
+    requests = tuple(
+        ToolRequest(call.id, call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()
+    )
+    if not text and not requests:
         return Failure("llm_invalid_response", "The LLM's answer is empty.", retryable=True)
     return Completion(
         text=text,
         model=parsed.model or asked,
         usage=Usage(parsed.usage.prompt_tokens, parsed.usage.completion_tokens),
         truncated=choice.finish_reason == "length",
+        tool_requests=requests,
     )
 
 

@@ -19,10 +19,11 @@ from botforge.adapters.llm.connection import Connection, ResponseRefused
 from botforge.adapters.overdue import Calls, Overdue
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable
-from botforge.ports.chat import Completion, Message
+from botforge.ports.chat import Completion, Message, ToolOffer
 
 if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletionMessageParam
+    from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
+    from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
 _ATTEMPTS = 3
 _FIRST_PAUSE_S = 0.5  # doubled for each further attempt, less up to a quarter of it
@@ -66,13 +67,28 @@ class OpenAIChatModel:
         weakref.finalize(self, _close_all, self._idle)
         self._calls = Calls("llm-call", limit=_MAX_CALLS)
 
-    def complete(self, messages: Sequence[Message], *, model: str | None, deadline: Deadline) -> Completion:
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str | None,
+        deadline: Deadline,
+        tools: Sequence[ToolOffer] = (),
+        must_answer: bool = False,
+    ) -> Completion:
         asked = model or self._model
+        request: CompletionCreateParamsNonStreaming = {
+            "model": asked,
+            "messages": [_message(message) for message in messages],
+        }
+        if tools:
+            request["tools"] = [_tool(tool) for tool in tools]
+            request["tool_choice"] = "none" if must_answer else "auto"
         failure = Failure("llm_timeout", "The LLM was not asked: the deadline had passed.")
         for attempt in range(_ATTEMPTS):
             if deadline.remaining() <= 0:
                 break
-            outcome = self._attempt(messages, asked, deadline)
+            outcome = self._attempt(request, deadline)
             if isinstance(outcome, Completion):
                 return outcome
             failure = outcome
@@ -90,10 +106,10 @@ class OpenAIChatModel:
         """Free the connections that are kept for later calls."""
         _close_all(self._idle)
 
-    def _attempt(self, messages: Sequence[Message], model: str, deadline: Deadline) -> Completion | Failure:
+    def _attempt(self, request: "CompletionCreateParamsNonStreaming", deadline: Deadline) -> Completion | Failure:
         connection = self._connection()
         try:
-            outcome = self._calls.run(lambda: self._send(connection, messages, model, deadline.remaining()), deadline)
+            outcome = self._calls.run(lambda: self._send(connection, request, deadline.remaining()), deadline)
         except Overdue as overdue:
             connection.cut()
             overdue.when_over(connection.close)
@@ -111,16 +127,14 @@ class OpenAIChatModel:
             return Connection(self._tls, max_response_bytes=self._max_response_bytes)
 
     def _send(
-        self, connection: Connection, messages: Sequence[Message], model: str, seconds: float
+        self, connection: Connection, request: "CompletionCreateParamsNonStreaming", seconds: float
     ) -> Completion | Failure:
         client = openai.OpenAI(
             api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=connection.http
         )
         timeout = httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_TIMEOUT_S))
         try:
-            response = client.chat.completions.with_raw_response.create(
-                model=model, messages=[_parameter(message) for message in messages], timeout=timeout
-            )
+            response = client.chat.completions.with_raw_response.create(**request, timeout=timeout)
         except openai.APIStatusError as error:
             return read_error(error.status_code, error.code, error.response.headers)
         except openai.APITimeoutError:
@@ -131,7 +145,7 @@ class OpenAIChatModel:
             if connection.answering:
                 return Failure("llm_invalid_response", "The LLM's answer broke off.", retryable=True)
             return Failure("llm_error", "The LLM cannot be reached.", retryable=True)
-        return read_completion(response.content, asked=model)
+        return read_completion(response.content, asked=str(request["model"]))
 
 
 def _close_all(connections: list[Connection]) -> None:
@@ -139,11 +153,29 @@ def _close_all(connections: list[Connection]) -> None:
         connections.pop().close()
 
 
-def _parameter(message: Message) -> "ChatCompletionMessageParam":
+def _message(message: Message) -> "ChatCompletionMessageParam":
     match message.role:
         case "system":
             return {"role": "system", "content": message.content}
         case "user":
             return {"role": "user", "content": message.content}
+        case "tool":
+            return {"role": "tool", "content": message.content, "tool_call_id": message.tool_request_id or ""}
+        case "assistant" if message.tool_requests:
+            return {
+                "role": "assistant",
+                "content": message.content or None,
+                "tool_calls": [
+                    {"id": asked.id, "type": "function", "function": {"name": asked.name, "arguments": asked.arguments}}
+                    for asked in message.tool_requests
+                ],
+            }
         case "assistant":
             return {"role": "assistant", "content": message.content}
+
+
+def _tool(offer: ToolOffer) -> "ChatCompletionToolUnionParam":
+    return {
+        "type": "function",
+        "function": {"name": offer.name, "description": offer.description, "parameters": dict(offer.parameters)},
+    }
