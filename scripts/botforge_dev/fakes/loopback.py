@@ -1,6 +1,9 @@
 """An HTTP/1.1 server on a free loopback port, and the faults that a service at the far end of a network shows."""
 
 import json
+import os
+import socket
+import struct
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -63,13 +66,18 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Reset:
+    """Take the request and abort the connection (RST), as a process that is killed does."""
+
+
+@dataclass(frozen=True, slots=True)
 class Huge:
     """A valid beginning of a JSON string and then ``size`` bytes of it, chunked: no header tells its length."""
 
     size: int = 64 * 1024 * 1024
 
 
-Fault = Hang | Trickle | Cut | Huge
+Fault = Hang | Trickle | Cut | Reset | Huge
 Answer = Respond | Fault
 Application = Callable[[Request], Answer]
 
@@ -126,6 +134,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.over.wait()
             case Cut(part="request"):
                 return
+            case Reset():
+                # A close that lingers for no time sends RST; the base class would shut down first, which sends FIN.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                os.close(self.connection.detach())
             case Cut(body=body):
                 self._begin(200, {"Content-Length": str(len(body) * 2)})
                 self.wfile.write(body)
