@@ -34,7 +34,7 @@ class TestDatabase:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     folder = tmp_path_factory.mktemp("postgres")
-    server = Postgres(folder / "cluster", processes.free_port())
+    server = Postgres(folder / "cluster", processes.free_port(), throwaway=True)
     server.start()
     try:
         server.create_database(_TEMPLATE)

@@ -71,3 +71,8 @@ def test_choosing_pinecone_and_an_llm_costs_only_those_that_use_them(name: str, 
 def test_query_pays_for_redis_when_it_is_chosen(initialise: _Initialise) -> None:
     loaded = initialise("query", {"REDIS_URL": "redis://127.0.0.1:1"}).modules
     assert loaded & _HEAVY == _EXPECTED["query"] | {"redis"}
+
+
+def test_query_pays_for_pinecone_and_an_llm_when_they_are_chosen(initialise: _Initialise) -> None:
+    loaded = initialise("query", {**_PINECONE, **_OPENAI}).modules
+    assert loaded & _HEAVY == _EXPECTED["query"] | {"pinecone", "openai"}

@@ -1,6 +1,7 @@
 """The API through the real handlers: what works, and how everything else is refused."""
 
 import json
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -358,6 +359,15 @@ def test_health_is_open_and_says_nothing_secret(api: Api) -> None:
     assert set(reply.json["dependencies"]) == {"database", "vector_index", "embedding_model", "llm"}
     assert "127.0.0.1" not in reply.body
     assert "only-for-tests" not in reply.body
+
+
+@pytest.mark.parametrize(("there", "status"), [(True, 200), (False, 503)])
+def test_health_looks_for_the_model_of_the_backend_that_is_chosen(
+    api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, there: bool, status: int
+) -> None:
+    monkeypatch.setenv("EMBEDDING_BACKEND", "sentence_transformers")
+    monkeypatch.setenv("EMBEDDING_MODEL_DIR", str(tmp_path if there else tmp_path / "nowhere"))
+    assert api.call("GET", "/health").status == status
 
 
 def test_a_missing_database_is_a_503_that_says_so_everywhere(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

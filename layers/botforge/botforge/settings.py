@@ -90,8 +90,8 @@ class RegistrySettings(DatabaseSettings, GatewaySettings):
     pass
 
 
-class HealthSettings(DatabaseSettings, VectorSettings, ChatSettings, GatewaySettings):
-    embedding_model_dir: Path = Path("/opt/model")
+class HealthSettings(DatabaseSettings, VectorSettings, EmbeddingSettings, ChatSettings, GatewaySettings):
+    pass
 
 
 class IngestionSettings(DatabaseSettings, VectorSettings, EmbeddingSettings, BucketSettings):

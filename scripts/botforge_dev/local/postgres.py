@@ -32,6 +32,7 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_min_messages": "warning",
 }
+_UNSAFE = {"fsync": "off", "full_page_writes": "off"}  # a power cut loses the cluster
 
 
 class PostgresError(Exception):
@@ -44,6 +45,7 @@ class Postgres:
 
     folder: Path
     port: int
+    throwaway: bool = False  # faster, for data that nobody will miss
 
     @property
     def password(self) -> str:
@@ -60,7 +62,7 @@ class Postgres:
             self._initialise()
         self.stop()  # a server whose supervisor was killed may go on by itself
         (self.data / "postmaster.pid").unlink(missing_ok=True)  # after a power cut its number may be somebody else's
-        settings = {**_SETTINGS, "port": str(self.port)}
+        settings = {**_SETTINGS, **(_UNSAFE if self.throwaway else {}), "port": str(self.port)}
         options = " ".join(f"-c '{name}={value}'" for name, value in settings.items())  # pg_ctl hands them to a shell
         self._run("pg_ctl", "start", "-D", str(self.data), "-w", "-t", "60", "-l", str(self._log), "-o", options)
         pid = self.pid

@@ -1,16 +1,16 @@
 """GET /health."""
 
 from functools import cache
-from pathlib import Path
 
 from botforge.adapters.embedding.manifest import check_files
 from botforge.adapters.postgres.health import PostgresHealth
 from botforge.domain.deadline import Deadline
+from botforge.domain.errors import EmbeddingUnavailable
 from botforge.http.gateway import Handler
 from botforge.http.routes.health import health_router
 from botforge.ports.vectors import VectorIndex
 from botforge.services.health import Check, Condition, HealthService
-from botforge.settings import HealthSettings, load
+from botforge.settings import EmbeddingSettings, HealthSettings, load
 from botforge.wiring.database import connect
 from botforge.wiring.vectors import vector_index
 from botforge.wiring.web import web_handler
@@ -45,15 +45,24 @@ def build() -> Handler:
     checks: dict[str, Check] = {
         "database": check_database,
         "vector_index": check_index,
-        "embedding_model": _embedding_check(settings.embedding_model_dir),
+        "embedding_model": _embedding_check(settings),
         "llm": check_llm,
     }
     return web_handler([health_router(HealthService(checks, _REQUIRED, _CHECK_S))], settings)
 
 
-def _embedding_check(model_dir: Path) -> Check:
+def _embedding_check(settings: EmbeddingSettings) -> Check:
+    """Without loading the model: its files are looked at, as far as they are ours."""
+
     def check() -> Condition:
-        check_files(model_dir)
+        match settings.embedding_backend:
+            case "onnx":
+                check_files(settings.embedding_model_dir)
+            case "sentence_transformers":
+                if not settings.embedding_model_dir.is_dir():
+                    raise EmbeddingUnavailable(
+                        "The embedding model is not where it should be.", code="embedding_model_missing"
+                    )
         return Condition.OK
 
     return check

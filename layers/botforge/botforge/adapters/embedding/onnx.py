@@ -6,6 +6,7 @@ import os
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -49,15 +50,18 @@ class OnnxEmbedder:
             self._session = ort.InferenceSession(
                 str(model_dir / "model.onnx"), options, providers=["CPUExecutionProvider"]
             )
-            # Two tokenizers, as truncation is a setting of the object and not of the call.
             self._tokenizer = HuggingFaceTokenizer.from_file(str(model_dir / "tokenizer.json"))
-            self._whole = HuggingFaceTokenizer.from_file(str(model_dir / "tokenizer.json"))
         except Exception as error:  # ONNX Runtime and tokenizers raise bare Exceptions
             raise damage() from error
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(manifest.max_tokens)
-        self._whole.no_padding()
-        self._whole.no_truncation()
+
+    @cached_property
+    def _whole(self) -> HuggingFaceTokenizer:
+        """A second tokenizer, as truncation is a setting of the object and not of the call; a question needs none."""
+        tokenizer = HuggingFaceTokenizer.from_str(self._tokenizer.to_str())
+        tokenizer.no_truncation()
+        return tokenizer
 
     @property
     def model_id(self) -> str:
