@@ -16,6 +16,8 @@ JsonObject = Mapping[str, Any]
 
 DEFAULT_TIMEOUT_S = 30
 DEFAULT_RETRY_ATTEMPTS = 3
+MAX_SERVERS_PER_BOT = 100
+MAX_TOOLS_PER_SERVER = 256
 
 
 class ToolProtocol(StrEnum):
@@ -114,8 +116,9 @@ class ToolServer:
 
 class ToolStatus(StrEnum):
     ACTIVE = "active"
-    NEEDS_REVIEW = "needs_review"  # its definition changed since it was accepted
-    DISABLED = "disabled"  # by its owner, or the server no longer lists it
+    NEEDS_REVIEW = "needs_review"  # new since the registration, or its definition changed since it was accepted
+    DISABLED = "disabled"  # by its owner
+    WITHDRAWN = "withdrawn"  # the server no longer lists it; active again once it does, unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ class Tool:
     bot_id: BotId
     definition: ToolDefinition  # the accepted one
     status: ToolStatus
-    pending: ToolDefinition | None  # the changed one that waits for review
+    pending: ToolDefinition | None  # the one that waits for review; of a new tool, the same as ``definition``
     created_at: datetime
     updated_at: datetime
 

@@ -140,7 +140,14 @@ class ToolServers(Protocol):
     def list(self, user_id: UserId, bot_id: BotId, *, limit: int, cursor: str | None) -> Page[ToolServer]: ...
 
     def update(self, server: ToolServer) -> ToolServer | None:
-        """Save what an owner may change, the dialect and the sealed credential. None if unknown."""
+        """Save what an owner may change, the dialect and the sealed credential. None if unknown; raises Conflict when
+        another server of the bot has that name. A new address makes the health unknown."""
+        ...
+
+    def save_health(
+        self, user_id: UserId, server_id: ToolServerId, health: ServerHealth, dialect: Dialect | None
+    ) -> None:
+        """What its owner's own look at the server showed; an unknown server is none of our concern."""
         ...
 
     def delete(self, user_id: UserId, server_id: ToolServerId) -> bool:
@@ -150,6 +157,8 @@ class ToolServers(Protocol):
     def tools(self, user_id: UserId, *, bot_id: BotId | None, limit: int, cursor: str | None) -> Page[ServerTool]:
         """Of one bot, or of all of the user's bots."""
         ...
+
+    def tool(self, user_id: UserId, tool_id: ToolId) -> ServerTool | None: ...
 
     def tools_of(self, user_id: UserId, server_id: ToolServerId) -> Sequence[Tool]: ...
 
@@ -198,7 +207,8 @@ class ServerChecks(Protocol):
 
 class Executions(Protocol):
     def start(self, execution: Execution) -> None:
-        """Commit the row before the request leaves. Raises DatabaseUnavailable: then nothing may be sent."""
+        """Commit the row before the request leaves. Raises DatabaseUnavailable, and NotFound when the server is no
+        longer registered: then nothing may be sent."""
         ...
 
     def finish(self, user_id: UserId, execution_id: ExecutionId, outcome: ExecutionOutcome) -> bool:
@@ -234,6 +244,10 @@ class Maintenance(Protocol):
 
     def expire_uploads(self, *, older_than: timedelta) -> int:
         """``pending`` documents that nobody uploaded become ``failed`` (upload_expired)."""
+        ...
+
+    def expire_executions(self, *, older_than: timedelta) -> int:
+        """``started`` executions whose worker never came back become ``unknown`` (worker_lost)."""
         ...
 
     def deleted_bots(self, *, limit: int) -> Sequence[PurgeableBot]: ...
