@@ -48,6 +48,18 @@ class PostgresMaintenance:
         """
         return self._count(statement, {"reason": Reason.UPLOAD_EXPIRED, "age": older_than})
 
+    def expire_executions(self, *, older_than: timedelta) -> int:
+        statement: LiteralString = """
+            with lost as (
+                update mcp_executions set status = 'unknown', error_code = 'worker_lost',
+                    error_message = 'The worker that made this call never came back: it may have been carried out.'
+                where status = 'started' and "timestamp" < now() - %(age)s
+                returning id
+            )
+            select count(*) from lost
+        """
+        return self._count(statement, {"age": older_than})
+
     def deleted_bots(self, *, limit: int) -> Sequence[PurgeableBot]:
         statement: LiteralString = """
             select user_id, id as bot_id from bots where deleted_at is not null order by deleted_at limit %(limit)s
@@ -63,6 +75,9 @@ class PostgresMaintenance:
         with self._database.transaction(None) as connection:
             if connection.execute(owned, (bot_id, user_id)).fetchone() is None:
                 return
+            connection.execute("delete from mcp_executions where bot_id = %s", (bot_id,))
+            connection.execute("delete from mcp_tools where bot_id = %s", (bot_id,))
+            connection.execute("delete from mcp_servers where bot_id = %s", (bot_id,))
             connection.execute("delete from queries where bot_id = %s", (bot_id,))
             connection.execute("delete from chunks where bot_id = %s", (bot_id,))
             connection.execute("delete from documents where bot_id = %s", (bot_id,))
