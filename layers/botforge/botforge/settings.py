@@ -78,7 +78,21 @@ class BucketSettings(Settings):
     bucket: str
 
 
-class QuerySettings(DatabaseSettings, VectorSettings, EmbeddingSettings, ChatSettings, GatewaySettings):
+class ToolSettings(Settings):
+    """What reaching a registered tool server takes."""
+
+    tool_credentials_key_id: str | None = None  # of AWS KMS
+    tool_credentials_key_file: Path | None = None  # local development
+    egress_allow_loopback: bool = False  # local development: tool servers on this very machine, over plain HTTP
+
+    @model_validator(mode="after")
+    def _has_one_key(self) -> Self:
+        if self.tool_credentials_key_id is not None and self.tool_credentials_key_file is not None:
+            raise ValueError("set TOOL_CREDENTIALS_KEY_ID or TOOL_CREDENTIALS_KEY_FILE, not both")
+        return self
+
+
+class QuerySettings(DatabaseSettings, VectorSettings, EmbeddingSettings, ChatSettings, ToolSettings, GatewaySettings):
     pass
 
 
@@ -86,7 +100,7 @@ class DocumentsSettings(DatabaseSettings, BucketSettings, GatewaySettings):
     pass
 
 
-class RegistrySettings(DatabaseSettings, GatewaySettings):
+class RegistrySettings(DatabaseSettings, EmbeddingSettings, ToolSettings, GatewaySettings):
     pass
 
 
@@ -99,7 +113,7 @@ class IngestionSettings(DatabaseSettings, VectorSettings, EmbeddingSettings, Buc
     max_receive_count: int = Field(default=5, ge=1)  # the queue's: after as many tries a document has failed
 
 
-class MonitorSettings(DatabaseSettings, VectorSettings, BucketSettings):
+class MonitorSettings(DatabaseSettings, VectorSettings, BucketSettings, ToolSettings):
     pass
 
 
