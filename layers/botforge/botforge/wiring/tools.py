@@ -1,0 +1,70 @@
+"""What reaching registered tool servers takes, each part loaded when a request first needs it.
+
+A function that could call a tool mostly does not: it must not pay, at init, for an MCP client, an HTTP client or KMS.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from botforge.domain.deadline import Deadline
+from botforge.domain.tool import Discovery, ToolResult
+from botforge.ports.embedding import Embedder, Embedding
+from botforge.ports.tools import Endpoint, ToolCall, ToolTransport, Vault
+from botforge.settings import ToolSettings
+
+
+def vault(settings: ToolSettings) -> Vault:
+    def make() -> Vault:
+        if settings.tool_credentials_key_id is not None:
+            from botforge.adapters.vault.kms import KmsVault
+
+            return KmsVault(settings.tool_credentials_key_id)
+        if settings.tool_credentials_key_file is not None:
+            from botforge.adapters.vault.local_key import LocalKeyVault
+
+            return LocalKeyVault(settings.tool_credentials_key_file)
+        from botforge.adapters.vault.absent import AbsentVault
+
+        return AbsentVault()
+
+    return _LazyVault(make)
+
+
+class LazyEmbedder:
+    """An embedder that is loaded by the first text: most requests to the registry embed nothing."""
+
+    def __init__(self, make: Callable[[], Embedder]) -> None:
+        self._made = cache(make)
+
+    @property
+    def model_id(self) -> str:
+        return self._made().model_id
+
+    @property
+    def dimension(self) -> int:
+        return self._made().dimension
+
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        return self._made().embed(texts)
+
+
+class _LazyTransport:
+    def __init__(self, make: Callable[[], ToolTransport]) -> None:
+        self._made = cache(make)
+
+    def discover(self, endpoint: Endpoint, *, deadline: Deadline) -> Discovery:
+        return self._made().discover(endpoint, deadline=deadline)
+
+    def call(self, endpoint: Endpoint, call: ToolCall, *, deadline: Deadline) -> ToolResult:
+        return self._made().call(endpoint, call, deadline=deadline)
+
+
+class _LazyVault:
+    def __init__(self, make: Callable[[], Vault]) -> None:
+        self._made = cache(make)
+
+    def seal(self, plaintext: bytes, *, context: Mapping[str, str]) -> bytes:
+        return self._made().seal(plaintext, context=context)
+
+    def open(self, sealed: bytes, *, context: Mapping[str, str]) -> bytes:
+        return self._made().open(sealed, context=context)
