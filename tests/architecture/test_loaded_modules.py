@@ -75,4 +75,4 @@ def test_query_pays_for_redis_when_it_is_chosen(initialise: _Initialise) -> None
 
 def test_query_pays_for_pinecone_and_an_llm_when_they_are_chosen(initialise: _Initialise) -> None:
     loaded = initialise("query", {**_PINECONE, **_OPENAI}).modules
-    assert loaded & _HEAVY == _EXPECTED["query"] | {"pinecone", "openai"}
+    assert loaded & _HEAVY == _EXPECTED["query"] | {"pinecone", "httpx", "openai"}

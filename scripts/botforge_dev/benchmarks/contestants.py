@@ -78,6 +78,7 @@ def ours() -> Contestant:
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "layers" / "botforge" / "botforge", app / "botforge", ignore=leave)
     shutil.copytree(ROOT / "functions", app / "functions", ignore=leave)
+    shutil.copy(_PROGRAMS / "peak_memory.py", app)
     toolchain.run((str(python), *_COMPILE, str(app)))
     ensure_weights()
     return Contestant(python, _PROGRAMS / "ours", MODEL_DIR, str(app))
@@ -96,6 +97,7 @@ def opponents() -> Contestant:
     app = HOME / "opponents-app"
     shutil.rmtree(app, ignore_errors=True)
     shutil.copytree(_PROGRAMS / "opponents", app, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(_PROGRAMS / "peak_memory.py", app)
     toolchain.run((str(python), *_COMPILE, str(app)))
     model = next(home.glob("lib/python*/site-packages/**/modules.json")).parent
     return Contestant(python, app, model, str(app))

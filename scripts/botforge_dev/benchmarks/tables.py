@@ -38,6 +38,12 @@ class Tables:
     corpus: Corpus
     sizes: Sequence[int]
     server: Postgres = field(default_factory=lambda: Postgres(HOME / "cluster", processes.free_port()))
+    key: str = field(init=False)  # of the tables' content: other content, other databases
+
+    def __post_init__(self) -> None:
+        schema = files("botforge.adapters.postgres") / "migrations"
+        scripts = [file.read_text(encoding="utf-8") for file in schema.iterdir() if file.name.endswith(".sql")]
+        self.key = hashlib.sha256("".join([*sorted(scripts), _CONTENT, self.corpus.digest]).encode()).hexdigest()[:8]
 
     def start(self) -> None:
         """Fill what is not there yet, then restart on one core: what is measured shares it with its client."""
@@ -47,7 +53,7 @@ class Tables:
                 _login(connection, role)
             found = connection.execute("select datname from pg_database where datname like 'bench_%'").fetchall()
             for name in {row[0] for row in found} - {self._name(size) for size in self.sizes}:
-                if name.rsplit("_", 1)[-1] != self._key():
+                if name.rsplit("_", 1)[-1] != self.key:
                     connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
         for size in self.sizes:
             if (self._name(size),) not in found:
@@ -69,16 +75,11 @@ class Tables:
         """The large bot's chunks, then the small one's."""
         return self.corpus.chunks(size + size // 100)
 
-    def _key(self) -> str:
-        schema = files("botforge.adapters.postgres") / "migrations"
-        scripts = [file.read_text(encoding="utf-8") for file in schema.iterdir() if file.name.endswith(".sql")]
-        return hashlib.sha256("".join([*sorted(scripts), _CONTENT, self.corpus.digest]).encode()).hexdigest()[:8]
-
     def _name(self, size: int) -> str:
-        return f"bench_{size}_{self._key()}"
+        return f"bench_{size}_{self.key}"
 
     def _fill(self, size: int) -> None:
-        loading = f"bench_loading_{self._key()}"
+        loading = f"bench_loading_{self.key}"
         with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
             connection.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(loading)))
         self.server.create_database(loading)

@@ -6,10 +6,10 @@ START = time.perf_counter()
 
 import json  # noqa: E402
 import os  # noqa: E402
-import resource  # noqa: E402
 import sys  # noqa: E402
 
 import torch  # noqa: E402
+from peak_memory import peak_mb  # noqa: E402
 from sentence_transformers import SentenceTransformer  # noqa: E402
 
 torch.set_num_threads(1)
@@ -30,7 +30,7 @@ def timed(texts: list[str], *, one_by_one: bool, batch_size: int) -> list[float]
 if sys.argv[1:] == ["cold"]:
     model.encode("How long does the warranty last?", normalize_embeddings=True, show_progress_bar=False)
     took_s = time.perf_counter() - START
-    print(json.dumps({"ms": took_s * 1000, "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    print(json.dumps({"ms": took_s * 1000, "rss_mb": peak_mb()}))
 else:
     for line in sys.stdin:
         job = json.loads(line)

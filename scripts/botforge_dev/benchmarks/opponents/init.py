@@ -10,7 +10,8 @@ handler_app.embeddings.embed_query("How long does the warranty last?")
 took_s = time.perf_counter() - START
 
 import json  # noqa: E402
-import resource  # noqa: E402
+
+from peak_memory import peak_mb  # noqa: E402
 
 assert callable(handler_app.handler)  # noqa: S101
-print(json.dumps({"ms": took_s * 1000, "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+print(json.dumps({"ms": took_s * 1000, "rss_mb": peak_mb()}))

@@ -6,9 +6,10 @@ START = time.perf_counter()
 
 import json  # noqa: E402
 import os  # noqa: E402
-import resource  # noqa: E402
 import sys  # noqa: E402
 from pathlib import Path  # noqa: E402
+
+from peak_memory import peak_mb  # noqa: E402  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
 from botforge.adapters.embedding.onnx import OnnxEmbedder  # noqa: E402
 
@@ -28,7 +29,7 @@ def timed(texts: list[str], *, one_by_one: bool) -> list[float]:
 if sys.argv[1:] == ["cold"]:
     embedder.embed(["How long does the warranty last?"])
     took_s = time.perf_counter() - START
-    print(json.dumps({"ms": took_s * 1000, "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    print(json.dumps({"ms": took_s * 1000, "rss_mb": peak_mb()}))
 else:
     for line in sys.stdin:
         job = json.loads(line)

@@ -16,7 +16,8 @@ INIT = time.perf_counter()
 
 import gc  # noqa: E402
 import json  # noqa: E402
-import resource  # noqa: E402
+
+from peak_memory import peak_mb  # noqa: E402  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
 ready_s = INIT - START
 if "onnxruntime" in sys.modules:
@@ -29,4 +30,4 @@ if "onnxruntime" in sys.modules:
     ready_s += time.perf_counter() - first
 
 assert callable(app.handler)  # noqa: S101  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-print(json.dumps({"ms": ready_s * 1000, "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+print(json.dumps({"ms": ready_s * 1000, "rss_mb": peak_mb()}))

@@ -19,15 +19,26 @@ from botforge.domain.answer import Usage
 from botforge.domain.deadline import Deadline
 from botforge.domain.ids import BotId, UserId
 from botforge.domain.query import Query
-from botforge.ports.chat import Completion, Message
+from botforge.ports.chat import Completion, Message, ToolOffer
 from botforge.services.answering import Answerer
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.query import QueryService
+from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
 
 
 class InstantChatModel:
-    def complete(self, messages: Sequence[Message], *, model: str | None, deadline: Deadline) -> Completion:
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str | None,
+        deadline: Deadline,
+        tools: Sequence[ToolOffer] = (),
+        must_answer: bool = False,
+    ) -> Completion:
+        assert not tools  # noqa: S101 - answers are written from passages
+        assert not must_answer  # noqa: S101
         deadline.check()
         return Completion("Yes [1].", model or "instant", Usage(len(messages), 1))
 
@@ -36,8 +47,7 @@ job = json.load(sys.stdin)
 database = Database(os.environ["DATABASE_URL"])
 embedder = OnnxEmbedder(Path(os.environ["EMBEDDING_MODEL_DIR"]))
 service = QueryService(
-    bots=PostgresBots(database),
-    queries=PostgresQueries(database),
+    log=QueryLog(PostgresBots(database), PostgresQueries(database)),
     retriever=Retriever(embedder, PgVectorIndex(database), PostgresChunks(database)),
     answerer=Answerer(InstantChatModel(), ExtractiveAnswerer(embedder)),
     clock=SystemClock(),
