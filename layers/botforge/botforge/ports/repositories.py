@@ -127,7 +127,26 @@ class Chunks(Protocol):
         ...
 
 
-class ToolServers(Protocol):
+class CallableTools(Protocol):
+    """What a message may be answered with: tool and server are active, and the server's circuit is not open."""
+
+    def nearest(
+        self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int
+    ) -> Sequence[tuple[ServerTool, float]]:
+        """The callable tools nearest to ``vector``, best first, with their cosine similarity.
+
+        Callable: tool and server active, circuit not open. At most ``limit``; one round trip.
+        """
+        ...
+
+    def callable_count(self, user_id: UserId, bot_id: BotId) -> int: ...
+
+    def withheld(self, user_id: UserId, bot_id: BotId) -> Sequence[str]:
+        """Names of active servers whose circuit is open: answers say that their tools were not at hand."""
+        ...
+
+
+class ToolServers(CallableTools, Protocol):
     """``mcp_servers`` and ``mcp_tools``. Vectors of tools are made from ``tool_text`` by the embedder."""
 
     def create(self, server: ToolServer, tools: Sequence[Tool], vectors: Sequence[Vector]) -> None:
@@ -166,21 +185,6 @@ class ToolServers(Protocol):
         self, user_id: UserId, server_id: ToolServerId, tools: Sequence[Tool], vectors: Mapping[ToolId, Vector]
     ) -> None:
         """Insert or replace the server's tools by id; ``vectors`` of those whose accepted definition is new."""
-        ...
-
-    def nearest(
-        self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int
-    ) -> Sequence[tuple[ServerTool, float]]:
-        """The callable tools nearest to ``vector``, best first, with their cosine similarity.
-
-        Callable: tool and server active, circuit not open. At most ``limit``; one round trip.
-        """
-        ...
-
-    def callable_count(self, user_id: UserId, bot_id: BotId) -> int: ...
-
-    def withheld(self, user_id: UserId, bot_id: BotId) -> Sequence[str]:
-        """Names of active servers whose circuit is open: answers say that their tools were not at hand."""
         ...
 
 
