@@ -75,6 +75,7 @@ class PostgresMaintenance:
         with self._database.transaction(None) as connection:
             if connection.execute(owned, (bot_id, user_id)).fetchone() is None:
                 return
+            connection.execute("delete from routing_examples where bot_id = %s", (bot_id,))
             connection.execute("delete from mcp_executions where bot_id = %s", (bot_id,))
             connection.execute("delete from mcp_tools where bot_id = %s", (bot_id,))
             connection.execute("delete from mcp_servers where bot_id = %s", (bot_id,))
