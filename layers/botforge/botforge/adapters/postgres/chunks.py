@@ -15,6 +15,7 @@ from botforge.domain.work import Claim
 # are left out, and counting stops at this many chunks a term (docs/retrieval.md has the figures).
 _SCANNED = 1_000
 _MAX_TERMS = 16
+_SLACK = 4  # times as many matches are ranked as are wanted, for those of generations that are no longer active
 # Chunks without any of the query's terms that every namespace is taken to hold besides its own: among a handful of
 # chunks a term that none holds would otherwise outweigh all those that the right one does hold.
 _PRIOR_CHUNKS = 100
@@ -48,28 +49,37 @@ weights as materialized (
     from terms t cross join size left join matches m using (lexeme)
     group by t.lexeme, t.frequency, size.chunks
 ),
-lexical as (
+lexical as materialized (
     select document_id, generation, ordinal, row_number() over (order by score desc, document_id, ordinal) as rank
     from (
         select m.document_id, m.generation, m.ordinal, sum(w.weight) as score
         from matches m join weights w using (lexeme)
-            join documents d on d.id = m.document_id and d.active_generation = m.generation
         group by m.document_id, m.generation, m.ordinal
-        order by score desc, m.document_id, m.ordinal limit %(limit)s
+        order by score desc, m.document_id, m.ordinal limit %(limit)s * %(slack)s
     ) as best
+    where exists (select from documents d where d.id = best.document_id and d.active_generation = best.generation)
+    order by rank limit %(limit)s
 ),
-dense as (
-    select * from unnest(%(ids)s::uuid[], %(generations)s::int[], %(ordinals)s::int[], %(scores)s::float8[])
-        as hit (document_id, generation, ordinal, cosine)
+found as materialized (
+    select document_id, generation, ordinal, dense.cosine, lexical.rank::int as lexical_rank
+    from lexical full join (
+        select * from unnest(%(ids)s::uuid[], %(generations)s::int[], %(ordinals)s::int[], %(scores)s::float8[])
+            as hit (document_id, generation, ordinal, cosine)
+    ) as dense using (document_id, generation, ordinal)
 )
-select c.document_id, c.generation, c.ordinal, d.path, c.text, c.title, c.headings, c.page, dense.cosine,
-    lexical.rank::int as lexical_rank,
+select c.document_id, c.generation, c.ordinal, d.path, c.text, c.title, c.headings, c.page, found.cosine,
+    found.lexical_rank,
     coalesce((select sum(w.weight) filter (where c.lexemes @@ t.query) / nullif(sum(w.weight), 0)
               from terms t join weights w using (lexeme)), 0)::float8 as lexical_coverage
-from lexical full join dense using (document_id, generation, ordinal)
-    join chunks c using (document_id, generation, ordinal)
-    join documents d on d.id = c.document_id and d.active_generation = c.generation
-where c.bot_id = %(bot)s and c.user_id = %(user)s
+from found
+    join documents d on d.id = found.document_id and d.active_generation = found.generation
+    -- The limit keeps the planner, which overestimates what is found, from reading the whole table for it.
+    cross join lateral (
+        select * from chunks c
+        where c.document_id = found.document_id and c.generation = found.generation and c.ordinal = found.ordinal
+            and c.bot_id = %(bot)s and c.user_id = %(user)s
+        limit 1
+    ) as c
 """
 
 
@@ -126,6 +136,7 @@ class PostgresChunks:
             "scanned": _SCANNED,
             "prior": _PRIOR_CHUNKS,
             "max_terms": _MAX_TERMS,
+            "slack": _SLACK,
             "ids": [hit.ref.document_id for hit in hits],
             "generations": [hit.ref.generation for hit in hits],
             "ordinals": [hit.ref.ordinal for hit in hits],

@@ -85,6 +85,8 @@ create table chunks (
     lexemes     tsvector not null,
     primary key (document_id, generation, ordinal)
 );
+-- The statistics name the common lexemes, ten for each unit: enough of them that what they do not name is rare.
+alter table chunks alter column lexemes set statistics 500;
 create index chunks_by_lexeme on chunks using gin (bot_id, lexemes);
 create index chunks_by_bot on chunks (bot_id);
 
@@ -121,10 +123,11 @@ alter table documents enable row level security;
 alter table chunks enable row level security;
 alter table queries enable row level security;
 
-create policy tenant on bots to botforge_tenant using (user_id = botforge_user_id());
-create policy tenant on documents to botforge_tenant using (user_id = botforge_user_id());
-create policy tenant on chunks to botforge_tenant using (user_id = botforge_user_id());
-create policy tenant on queries to botforge_tenant using (user_id = botforge_user_id());
+-- A sub-select is evaluated once for a statement; the bare function would be for every row.
+create policy tenant on bots to botforge_tenant using (user_id = (select botforge_user_id()));
+create policy tenant on documents to botforge_tenant using (user_id = (select botforge_user_id()));
+create policy tenant on chunks to botforge_tenant using (user_id = (select botforge_user_id()));
+create policy tenant on queries to botforge_tenant using (user_id = (select botforge_user_id()));
 create policy worker on bots to botforge_worker using (true);
 create policy worker on documents to botforge_worker using (true);
 create policy worker on chunks to botforge_worker using (true);
@@ -147,12 +150,12 @@ begin
     if cardinality(documents) = 0 then
         return query
             select c.document_id, c.generation, c.ordinal from chunks c
-            where c.bot_id = bot and c.lexemes @@ wanted and c.user_id = botforge_user_id()
+            where c.bot_id = bot and c.lexemes @@ wanted and c.user_id = (select botforge_user_id())
             limit at_most;
     else
         return query
             select c.document_id, c.generation, c.ordinal from chunks c
-            where c.bot_id = bot and c.lexemes @@ wanted and c.user_id = botforge_user_id()
+            where c.bot_id = bot and c.lexemes @@ wanted and c.user_id = (select botforge_user_id())
                 and c.document_id = any (documents)
             limit at_most;
     end if;

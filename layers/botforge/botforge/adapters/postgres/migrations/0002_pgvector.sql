@@ -17,7 +17,7 @@ create index chunk_vectors_by_bot on chunk_vectors (bot_id);
 create index chunk_vectors_by_cosine on chunk_vectors using hnsw (embedding halfvec_cosine_ops);
 
 alter table chunk_vectors enable row level security;
-create policy tenant on chunk_vectors to botforge_tenant using (user_id = botforge_user_id());
+create policy tenant on chunk_vectors to botforge_tenant using (user_id = (select botforge_user_id()));
 create policy worker on chunk_vectors to botforge_worker using (true);
 grant select, insert, update, delete on chunk_vectors to botforge_tenant;
 grant select, insert, update, delete on chunk_vectors to botforge_worker;

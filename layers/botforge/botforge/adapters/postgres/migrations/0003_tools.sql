@@ -85,9 +85,9 @@ alter table mcp_servers enable row level security;
 alter table mcp_tools enable row level security;
 alter table mcp_executions enable row level security;
 
-create policy tenant on mcp_servers to botforge_tenant using (user_id = botforge_user_id());
-create policy tenant on mcp_tools to botforge_tenant using (user_id = botforge_user_id());
-create policy tenant on mcp_executions to botforge_tenant using (user_id = botforge_user_id());
+create policy tenant on mcp_servers to botforge_tenant using (user_id = (select botforge_user_id()));
+create policy tenant on mcp_tools to botforge_tenant using (user_id = (select botforge_user_id()));
+create policy tenant on mcp_executions to botforge_tenant using (user_id = (select botforge_user_id()));
 create policy worker on mcp_servers to botforge_worker using (true);
 create policy worker on mcp_tools to botforge_worker using (true);
 create policy worker on mcp_executions to botforge_worker using (true);
