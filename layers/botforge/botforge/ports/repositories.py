@@ -158,15 +158,13 @@ class ToolServers(CallableTools, Protocol):
 
     def list(self, user_id: UserId, bot_id: BotId, *, limit: int, cursor: str | None) -> Page[ToolServer]: ...
 
-    def update(self, server: ToolServer) -> ToolServer | None:
-        """Save what an owner may change, the dialect and the sealed credential. None if unknown; raises Conflict when
-        another server of the bot has that name. A new address makes the health unknown."""
-        ...
+    def update(self, server: ToolServer, tools: Sequence[Tool] = ()) -> ToolServer | None:
+        """Save what an owner may change, the dialect, the sealed credential, the health where its check is newer than
+        the one that is stored, and ``tools`` (without vectors), in one transaction.
 
-    def save_health(
-        self, user_id: UserId, server_id: ToolServerId, health: ServerHealth, dialect: Dialect | None
-    ) -> None:
-        """What its owner's own look at the server showed; an unknown server is none of our concern."""
+        None if unknown. Raises Conflict when another server of the bot has that name, or when the server was changed
+        since it was read (``updated_at``).
+        """
         ...
 
     def delete(self, user_id: UserId, server_id: ToolServerId) -> bool:
