@@ -162,7 +162,6 @@ def test_a_foreign_server_is_as_unknown_as_one_that_does_not_exist(
     assert servers.nearest(stranger, bot.id, a_vector(1.0), limit=9) == []
     assert servers.update(theirs) is None
     assert not servers.delete(stranger, server.id)
-    servers.save_health(stranger, server.id, ServerHealth(ServerStatus.OPEN), None)
     with pytest.raises(NotFound):
         servers.save_tools(stranger, server.id, [replace(tool, status=ToolStatus.DISABLED)], {})
     with pytest.raises(NotFound):
@@ -245,7 +244,7 @@ def test_only_tools_that_may_be_called_are_offered(servers: PostgresToolServers,
     registered(servers, broken, a_tool(broken, "broken"))
     assert names(servers, bot) == ["active", "broken"]
     assert servers.withheld(bot.user_id, bot.id) == []
-    servers.save_health(bot.user_id, broken.id, ServerHealth(ServerStatus.OPEN, None, 3, NOW, "x"), None)
+    servers.update(replace(broken, health=ServerHealth(ServerStatus.OPEN, None, 3, NOW + timedelta(1), "x")))
     assert names(servers, bot) == ["active"]
     assert servers.withheld(bot.user_id, bot.id) == ["broken"]
     assert servers.delete(bot.user_id, broken.id)
@@ -274,17 +273,35 @@ def test_a_tool_whose_definition_has_no_vector_is_not_offered(servers: PostgresT
     assert names(servers, bot) == []
 
 
-def test_a_change_is_saved_and_a_new_address_makes_the_health_unknown(servers: PostgresToolServers, bot: Bot) -> None:
+def test_a_change_is_saved_with_its_tools_and_the_newer_check_counts(servers: PostgresToolServers, bot: Bot) -> None:
     server = registered(servers, a_server(bot))
-    changed = servers.update(replace(server, name="other", timeout_seconds=5, sealed_credential=None))
+    older, newer = (
+        ServerHealth(ServerStatus.OPEN, 9.0, 3, NOW + timedelta(minutes=minutes), "x") for minutes in (-1, 1)
+    )
+    new = a_tool(server, "new", status=ToolStatus.NEEDS_REVIEW, pending=a_definition("new"))
+    changed = servers.update(replace(server, name="other", timeout_seconds=5, health=older), [new])
     assert changed is not None
-    assert (changed.name, changed.timeout_seconds, changed.health.status) == ("other", 5, ServerStatus.HEALTHY)
-    moved = servers.update(replace(changed, endpoint_url="https://elsewhere.example"))
-    assert moved is not None
-    assert moved.health.status is ServerStatus.UNKNOWN
+    assert (changed.name, changed.timeout_seconds, changed.health) == ("other", 5, server.health)
+    assert [tool.id for tool in servers.tools_of(bot.user_id, server.id)] == [new.id]
+    checked = servers.update(replace(changed, health=newer))
+    assert checked is not None
+    assert checked.health == newer
     registered(servers, a_server(bot, "third"))
-    with pytest.raises(Conflict):
-        servers.update(replace(moved, name="third"))
+    with pytest.raises(Conflict) as taken:
+        servers.update(replace(checked, name="third"))
+    assert taken.value.code == "name_taken"
+
+
+def test_of_two_changes_to_what_was_read_once_the_second_is_refused(servers: PostgresToolServers, bot: Bot) -> None:
+    server = registered(servers, a_server(bot))
+    servers.update(replace(server, description="first"))
+    with pytest.raises(Conflict) as raised:
+        servers.update(replace(server, description="second"), [a_tool(server)])
+    assert raised.value.code == "changed_meanwhile"
+    kept = servers.get(bot.user_id, server.id)
+    assert kept is not None
+    assert kept.description == "first"
+    assert servers.tools_of(bot.user_id, server.id) == []
 
 
 def test_a_deleted_server_is_gone_its_credential_too_and_its_executions_stay(
@@ -531,7 +548,7 @@ def test_a_check_does_not_undo_what_the_owner_did_meanwhile(
     checks.save_check(server, ServerHealth(ServerStatus.OPEN), [], server.dialect)
     moved = servers.get(bot.user_id, server.id)
     assert moved is not None
-    assert moved.health.status is ServerStatus.UNKNOWN
+    assert moved.health.status is ServerStatus.HEALTHY
 
 
 def test_servers_are_counted_by_status_over_all_tenants(

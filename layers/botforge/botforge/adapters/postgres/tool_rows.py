@@ -113,6 +113,7 @@ def server_parameters(server: ToolServer) -> dict[str, object]:
         "credential_kind": server.credential_kind,
         "sealed": server.sealed_credential,
         "created": server.created_at,
+        "read_at": server.updated_at,
         **health_parameters(server.health),
     }
 

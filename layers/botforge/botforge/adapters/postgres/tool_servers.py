@@ -14,7 +14,6 @@ from botforge.adapters.postgres.tool_rows import (
     as_server,
     as_server_tool,
     as_tool,
-    health_parameters,
     literal,
     server_parameters,
     tool_parameters,
@@ -22,7 +21,7 @@ from botforge.adapters.postgres.tool_rows import (
 from botforge.domain.errors import Conflict, NotFound
 from botforge.domain.ids import BotId, ToolId, ToolServerId, UserId
 from botforge.domain.page import Page
-from botforge.domain.tool import MAX_SERVERS_PER_BOT, Dialect, ServerHealth, ServerTool, Tool, ToolServer
+from botforge.domain.tool import MAX_SERVERS_PER_BOT, ServerTool, Tool, ToolServer
 from botforge.ports.embedding import Vector
 
 # A deleted bot's servers are gone at once, though their rows wait for the monitor.
@@ -96,41 +95,46 @@ class PostgresToolServers:
         rows = self._database.fetch(user_id, statement, parameters, kwargs_row(as_server))
         return cursors.page(rows, limit, lambda server: cursors.Position(server.created_at, server.id))
 
-    def update(self, server: ToolServer) -> ToolServer | None:
-        # What was found out about the old address says nothing of a new one. The health is the monitor's otherwise.
+    def update(self, server: ToolServer, tools: Sequence[Tool] = ()) -> ToolServer | None:
+        # The health is the monitor's as well: the newer of two checks counts.
+        newer: LiteralString = "%(checked)s::timestamptz > coalesce(s.checked_at, '-infinity')"
         statement: LiteralString = f"""
             update mcp_servers s set name = %(name)s, endpoint_url = %(endpoint)s, description = %(description)s,
                 is_active = %(active)s, timeout_seconds = %(timeout)s, retry_attempts = %(retries)s,
                 config = %(config)s, protocol = %(protocol)s, dialect = %(dialect)s,
                 credential_kind = %(credential_kind)s, sealed_credential = %(sealed)s,
-                health_status = case when s.endpoint_url = %(endpoint)s then s.health_status else 'unknown' end,
-                consecutive_failures = case when s.endpoint_url = %(endpoint)s then s.consecutive_failures else 0 end,
+                health_status = case when {newer} then %(health)s else s.health_status end,
+                latency_ms = case when {newer} then %(latency)s else s.latency_ms end,
+                consecutive_failures = case when {newer} then %(failures)s else s.consecutive_failures end,
+                error_code = case when {newer} then %(error)s else s.error_code end,
+                checked_at = case when {newer} then %(checked)s else s.checked_at end,
                 updated_at = now()
-            from bots b
-            where s.id = %(id)s and s.user_id = %(user)s and s.deleted_at is null
-                and b.id = s.bot_id and b.deleted_at is null
+            where s.id = %(id)s and s.updated_at = %(read_at)s
             returning {SERVER_COLUMNS}
         """
+        known: LiteralString = f"""
+            select s.updated_at from {_SERVERS}
+            where s.id = %(id)s and s.user_id = %(user)s and s.deleted_at is null for update of s
+        """
+        parameters = server_parameters(server)
         with (
             self._database.transaction(server.user_id) as connection,
             connection.cursor(row_factory=kwargs_row(as_server)) as rows,
         ):
+            if connection.execute(known, parameters).fetchone() is None:
+                return None
             try:
-                return rows.execute(statement, server_parameters(server)).fetchone()
+                updated = rows.execute(statement, parameters).fetchone()
             except psycopg.errors.UniqueViolation as error:
                 raise _name_taken() from error
-
-    def save_health(
-        self, user_id: UserId, server_id: ToolServerId, health: ServerHealth, dialect: Dialect | None
-    ) -> None:
-        statement: LiteralString = """
-            update mcp_servers set health_status = %(health)s, latency_ms = %(latency)s, dialect = %(dialect)s,
-                consecutive_failures = %(failures)s, checked_at = %(checked)s, error_code = %(error)s
-            where id = %(id)s and user_id = %(user)s and deleted_at is null
-        """
-        parameters = {"id": server_id, "user": user_id, "dialect": dialect, **health_parameters(health)}
-        with self._database.transaction(user_id) as connection:
-            connection.execute(statement, parameters)
+            if updated is None:
+                raise Conflict(
+                    "The tool server was changed at the same time.",
+                    code="changed_meanwhile",
+                    next_step="Read it again, and repeat the change.",
+                )
+            _save(connection, server.user_id, tools, {})
+        return updated
 
     def delete(self, user_id: UserId, server_id: ToolServerId) -> bool:
         statement: LiteralString = """
