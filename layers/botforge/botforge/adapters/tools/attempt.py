@@ -1,0 +1,93 @@
+"""What is known about the one request of an exchange that may have had an effect."""
+
+import threading
+from dataclasses import dataclass, field
+
+from botforge.domain.errors import Delivery, ToolServerError
+
+# A gateway's word that it got no answer from the server behind it, which may have acted all the same.
+_GATEWAY_STATUSES = frozenset({502, 504})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """``code`` is one of ToolServerError's."""
+
+    code: str
+    message: str
+
+
+UNREACHABLE = Failure("tool_server_unreachable", "The tool server cannot be reached.")
+TIMED_OUT = Failure("tool_server_timeout", "The tool server did not answer in time.")
+BROKEN_OFF = Failure("tool_server_error", "The tool server broke the connection off.")
+INVALID = Failure("tool_server_invalid_response", "The tool server's answer is not what its protocol asks for.")
+COMPRESSED = Failure("tool_server_invalid_response", "The tool server's answer is compressed, unasked.")
+TOO_LARGE = Failure("tool_response_too_large", "The tool server's answer is larger than it may be.")
+REDIRECTED = Failure("tool_server_invalid_response", "The tool server answers with a redirect, which is not followed.")
+
+
+class Abandoned(Exception):
+    """The caller has left, and has been told that nothing was sent: nothing may be sent any more."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """Written where the bytes pass, read by the caller when the exchange has failed.
+
+    Requests that come before the one that counts (a handshake) have no effect on the tool: whatever becomes of them,
+    the call was not sent.
+    """
+
+    method: str | None = None  # of the requests that are watched; None: none has begun
+    preliminary: bool = False  # the one that counts is still to come
+    sent: bool = False  # it was given to the network
+    status: int | None = None  # of its answer
+    complete: bool = False  # its answer arrived to its end
+    refused: Failure | None = None  # why we ended an answer
+    _abandoned: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, method: str, *, preliminary: bool = False) -> None:
+        """From now on, requests of this method are the one that counts, or lead to it."""
+        self.method, self.preliminary = method, preliminary
+        self.sent, self.status, self.complete = False, None, False
+
+    def sending(self) -> None:
+        """The next thing that happens is that the request leaves. Raises Abandoned if it may not any more."""
+        with self._lock:
+            if self._abandoned:
+                raise Abandoned
+            self.sent = True
+
+    def abandon(self) -> None:
+        """Let nothing be sent from now on, so that what ``sent`` says stays true."""
+        with self._lock:
+            self._abandoned = True
+
+    @property
+    def delivery(self) -> Delivery:
+        if not self.sent or self.preliminary:
+            return Delivery.NOT_SENT
+        if self.status is None or self.status in _GATEWAY_STATUSES:
+            return Delivery.UNKNOWN
+        answered = self.complete or self.status >= 400 or self.refused is not None
+        return Delivery.ANSWERED if answered else Delivery.UNKNOWN
+
+    def error(self, failure: Failure, *, delivery: Delivery | None = None) -> ToolServerError:
+        """``failure``, unless what was seen of the answer says more: then that is why everything after it failed.
+
+        ``delivery`` is what the caller knows better of the request that counts.
+        """
+        known = self.refused or failure_of_status(self.status) or failure
+        if delivery is None or self.preliminary:
+            delivery = self.delivery
+        return ToolServerError(known.message, code=known.code, delivery=delivery)
+
+
+def failure_of_status(status: int | None) -> Failure | None:
+    """What an HTTP status says by itself; None for one that says nothing."""
+    if status is None or status < 400:
+        return None
+    if status in (401, 403):
+        return Failure("tool_server_unauthorized", f"The tool server refused the credential (HTTP {status}).")
+    return Failure("tool_server_error", f"The tool server answered with HTTP {status}.")

@@ -1,0 +1,222 @@
+"""An HTTP client that reaches the vetted addresses of one endpoint and nothing else, and whose answers are bounded.
+
+Importing this module costs what importing ``httpx2`` costs; only a call does so.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import cast
+
+import httpcore2
+import httpx2
+
+from botforge.adapters.tools.attempt import COMPRESSED, REDIRECTED, TOO_LARGE, Attempt, Failure
+from botforge.adapters.tools.egress import VettedEndpoint
+
+_MAX_HEADER_BYTES = 32 * 1024  # httpcore2 itself gives up at 100 KB
+_CONNECT_TIMEOUT_S = 5.0  # of one address, so that a lost packet leaves time for the next
+_CLOSING_TIMEOUT_S = 2.0  # of the request that ends a session, whose answer nobody needs
+
+
+class AnswerRefused(httpx2.RequestError):
+    """We ended the answer; the attempt says why."""
+
+
+class VettedBackend(httpcore2.AsyncNetworkBackend):
+    """Opens TCP connections to an endpoint's vetted addresses, whatever its name resolves to now."""
+
+    def __init__(
+        self, endpoint: VettedEndpoint, attempt: Attempt, *, max_bytes: int, dial: httpcore2.AsyncNetworkBackend
+    ) -> None:
+        self._endpoint = endpoint
+        self._attempt = attempt
+        self._max_bytes = max_bytes  # of one connection
+        self._dial = dial
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore2's interface
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        if (host, port) != (self._endpoint.url.host, self._endpoint.url.port):
+            raise httpcore2.ConnectError("This client serves one endpoint only.")
+        failure: Exception = httpcore2.ConnectError("No address was tried.")
+        for address in self._endpoint.addresses:
+            seconds = _CONNECT_TIMEOUT_S if timeout is None else min(timeout, _CONNECT_TIMEOUT_S)
+            try:
+                stream = await self._dial.connect_tcp(str(address), port, seconds, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+            else:
+                return _Counted(stream, self._attempt, self._max_bytes)
+        raise failure
+
+    async def sleep(self, seconds: float) -> None:
+        await self._dial.sleep(seconds)
+
+
+class _Counted(httpcore2.AsyncNetworkStream):
+    """Bounds what is received over one connection, headers included."""
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, attempt: Attempt, max_bytes: int) -> None:
+        self._stream = stream
+        self._attempt = attempt
+        self._left = max_bytes
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - the interface
+        part = await self._stream.read(max_bytes, timeout)
+        self._left -= len(part)
+        if self._left < 0:
+            self._attempt.refused = TOO_LARGE
+            raise httpcore2.ReadError(TOO_LARGE.message)
+        return part
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the interface
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the interface
+    ) -> httpcore2.AsyncNetworkStream:
+        return _Counted(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._attempt, self._left)
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
+
+
+class VettedTransport(httpx2.AsyncBaseTransport):
+    """httpcore2's connection pool over a VettedBackend: no proxy, no redirect, no compressed answer."""
+
+    def __init__(self, backend: VettedBackend, attempt: Attempt, *, tls: ssl.SSLContext | None) -> None:
+        self._attempt = attempt
+        self._pool = httpcore2.AsyncConnectionPool(ssl_context=tls, network_backend=backend)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.method == "DELETE":  # ends a session; the result is there already, and does not wait for it
+            async with asyncio.timeout(_CLOSING_TIMEOUT_S):
+                return await self._handle(request)
+        return await self._handle(request)
+
+    async def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        counts = request.method == self._attempt.method
+        try:
+            response = await self._pool.handle_async_request(self._outgoing(request, counts=counts))
+        except Exception as error:
+            raise _translated(error) from error
+        if counts:
+            self._attempt.status, self._attempt.complete = response.status, False
+        if failure := _unacceptable(response):
+            self._attempt.refused = failure
+            await response.aclose()
+            raise AnswerRefused(failure.message, request=request)
+        return httpx2.Response(
+            status_code=response.status,
+            headers=response.headers,
+            stream=_Answer(response, self._attempt if counts else None),
+            extensions=cast("dict[str, object]", response.extensions),  # pyright: ignore[reportUnknownMemberType]
+        )
+
+    def _outgoing(self, request: httpx2.Request, *, counts: bool) -> httpcore2.Request:
+        stream = request.stream
+        assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client made it
+        url = httpcore2.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        extensions: dict[str, object] = {}
+        extensions |= request.extensions
+        if counts:
+            extensions["trace"] = self._trace
+        return httpcore2.Request(
+            method=request.method,
+            url=url,
+            headers=request.headers.raw,
+            content=stream,
+            extensions=extensions,
+        )
+
+    async def _trace(self, event: str, _: Mapping[str, object]) -> None:
+        if event == "http11.send_request_headers.started":
+            self._attempt.sending()
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _Answer(httpx2.AsyncByteStream):
+    def __init__(self, response: httpcore2.Response, attempt: Attempt | None) -> None:
+        self._response = response
+        self._attempt = attempt
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in self._response.aiter_stream():
+                yield part
+        except Exception as error:
+            raise _translated(error) from error
+        if self._attempt is not None:
+            self._attempt.complete = True
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+def client(
+    endpoint: VettedEndpoint,
+    attempt: Attempt,
+    *,
+    headers: Mapping[str, str],
+    tls: ssl.SSLContext | None,
+    max_bytes: int,
+    dial: httpcore2.AsyncNetworkBackend | None = None,
+) -> httpx2.AsyncClient:
+    """A client for one exchange, without timeouts for an answer: its user has one deadline for everything."""
+    backend = VettedBackend(endpoint, attempt, max_bytes=max_bytes, dial=dial or _system_dial())
+    return httpx2.AsyncClient(
+        transport=VettedTransport(backend, attempt, tls=tls),
+        headers={"Accept-Encoding": "identity", "User-Agent": "botforge", **headers},
+        timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def _system_dial() -> httpcore2.AsyncNetworkBackend:
+    return cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())  # typed as if anyio could be missing
+
+
+def _unacceptable(response: httpcore2.Response) -> Failure | None:
+    headers = {name.lower(): value.strip().lower() for name, value in response.headers}
+    if sum(len(name) + len(value) + 4 for name, value in response.headers) > _MAX_HEADER_BYTES:
+        return TOO_LARGE
+    if 300 <= response.status < 400:
+        return REDIRECTED
+    if headers.get(b"content-encoding", b"identity") != b"identity":
+        return COMPRESSED
+    return None
+
+
+_TRANSLATIONS: tuple[tuple[type[Exception], type[httpx2.RequestError]], ...] = (
+    (httpcore2.ConnectTimeout, httpx2.ConnectTimeout),
+    (httpcore2.ConnectError, httpx2.ConnectError),
+    (httpcore2.TimeoutException, httpx2.ReadTimeout),
+    (httpcore2.LocalProtocolError, httpx2.LocalProtocolError),
+    (httpcore2.RemoteProtocolError, httpx2.RemoteProtocolError),
+    (httpcore2.NetworkError, httpx2.ReadError),
+)
+
+
+def _translated(error: Exception) -> Exception:
+    """httpcore2's errors as httpx2's, as its own transport does."""
+    return next((new(str(error)) for old, new in _TRANSLATIONS if isinstance(error, old)), error)
