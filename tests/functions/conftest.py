@@ -9,6 +9,7 @@ import logging
 import sys
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from functools import _lru_cache_wrapper  # pyright: ignore[reportPrivateUsage]
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -206,10 +207,20 @@ def api(database: TestDatabase, s3_url: str, model_dir: Path, monkeypatch: pytes
         monkeypatch.setenv(name, value)
     s3 = s3_client(endpoint=s3_url, region="us-east-1")
     new_bucket(s3, bucket, versioned=False)
-    yield Api(bucket, s3)
-    # A Lambda environment never closes its connection; many of them in one process would leave theirs behind.
-    for connected in [found for found in gc.get_objects() if isinstance(found, Database)]:
-        connected.close()
+    api = Api(bucket, s3)
+    yield api
+    _end_of_environment(api)
+
+
+def _end_of_environment(api: Api) -> None:
+    """What the end of a process does: many environments in one would leave their connections and models behind."""
+    for found in gc.get_objects():
+        if isinstance(found, Database):
+            found.close()
+        elif isinstance(found, _lru_cache_wrapper) and (found.__module__ or "").startswith("fastapi."):
+            found.cache_clear()  # FastAPI remembers every endpoint, and with it all that the endpoint refers to
+    api.handlers.clear()
+    gc.collect()
 
 
 def _load(path: Path) -> Any:  # noqa: ANN401 - a module
