@@ -10,7 +10,7 @@ from botforge_dev.template import Template
 
 # Secrets and stores that a function's role may reach, by the logical id or parameter that its policies name.
 _REACH = {
-    "QueryRole": {"DatabaseTenantSecretArn", "PineconeSecretArn", "OpenAiSecretArn"},
+    "QueryRole": {"DatabaseTenantSecretArn", "PineconeSecretArn", "OpenAiSecretArn", "DocumentsBucket"},
     "DocumentsRole": {"DatabaseTenantSecretArn", "DocumentsBucket"},
     "RegistryRole": {"DatabaseTenantSecretArn"},
     "HealthRole": {"DatabaseTenantSecretArn", "PineconeSecretArn"},

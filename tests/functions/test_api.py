@@ -1,6 +1,7 @@
 """The API through the real handlers: what works, and how everything else is refused."""
 
 import json
+import urllib.request
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -50,12 +51,19 @@ def test_a_document_is_uploaded_indexed_quoted_and_after_its_deletion_quoted_no_
     (source,) = answered["sources"]
     assert (source["filename"], source["document_id"]) == ("faq.txt", document["document_id"])
     assert 0.5 <= source["relevance"] <= 1
+    assert (answered["retrieved"], answered["grounded"], answered["unsupported"]) == ([], True, [])
+    with urllib.request.urlopen(source["link"]) as original:  # noqa: S310 - the test's own server
+        assert original.read() == FAQ
+    assert source["link_expires_in"] == 900
 
     deleted = api.call("DELETE", f"/upload/documents/{bot}/{document['document_id']}")
     assert (deleted.status, deleted.body) == (204, "")
     gone = api.ask(bot, "How long does the warranty of the Nimbus bicycle last?").json
     assert (gone["abstained"], gone["sources"]) == (True, [])
     assert "five years" not in gone["response"]
+    assert gone["search"] == {
+        "passages": 0, "documents": 0, "threshold": 0.2, "best_relevance": 0, "nearest": None,
+    }  # fmt: skip
     assert api.documents(bot) == []
     api.ingest(bot, "faq.txt", event="ObjectRemoved:Delete")
     assert_problem(api.call("GET", f"/upload/documents/{bot}/{document['document_id']}"), 404)
@@ -121,7 +129,11 @@ def test_requests_narrow_the_answer_to_documents_a_number_and_a_threshold(api: A
     only = api.ask(bot, question, document_ids=[ids["other.txt"]], similarity_threshold=0).json
     assert {source["filename"] for source in only["sources"]} == {"other.txt"}
     assert len(api.ask(bot, question, max_chunks=1).json["sources"]) == 1
-    assert api.ask(bot, question, similarity_threshold=1).json["abstained"]
+    refused = api.ask(bot, question, similarity_threshold=1).json
+    assert refused["abstained"]
+    assert refused["search"]["documents"] == 2
+    assert refused["search"]["nearest"] in ids
+    assert "2 passages in 2 documents" in refused["response"]
 
 
 def test_one_tenant_never_sees_another_whatever_it_asks_for(api: Api) -> None:

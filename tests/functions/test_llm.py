@@ -79,3 +79,25 @@ def test_a_provider_that_hangs_costs_no_more_than_the_deadline(
     assert answered["degraded_reasons"] == {"llm": "llm_timeout"}
     assert "five years" in answered["response"]
     assert answered["execution_time"] < 25
+
+
+def test_a_statement_that_no_passage_supports_is_named_and_what_was_not_cited_listed_apart(
+    api: Api, llm: OpenAIServer
+) -> None:
+    bot = a_bot(api)
+    api.upload(bot, "other.txt", b"The warranty of the Stratus bicycle lasts nine years.\n")
+    api.ingest(bot, "other.txt")
+    llm.answer(Reply("The warranty of the Nimbus bicycle lasts 6 years [1]."))
+    answered = api.ask(bot, QUESTION, similarity_threshold=0).json
+    assert answered["grounded"] is False
+    assert answered["unsupported"] == ["The warranty of the Nimbus bicycle lasts 6 years."]
+    assert [source["number"] for source in answered["sources"]] == [1]
+    assert [source["number"] for source in answered["retrieved"]] == [2]
+
+
+def test_an_llm_that_finds_nothing_in_the_passages_makes_the_bot_abstain(api: Api, llm: OpenAIServer) -> None:
+    bot = a_bot(api)
+    llm.answer(Reply("NOT_FOUND: The passages do not say."))
+    answered = api.ask(bot, QUESTION).json
+    assert (answered["abstained"], answered["response"], answered["sources"]) == (True, "The passages do not say.", [])
+    assert [source["filename"] for source in answered["retrieved"]] == ["faq.txt"]

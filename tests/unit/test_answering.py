@@ -1,5 +1,7 @@
 """From passages to an answer whose every marker is true."""
 
+import re
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -15,8 +17,9 @@ from botforge.domain.citations import check_citations
 from botforge.domain.deadline import Deadline
 from botforge.domain.ids import ChunkRef, DocumentId
 from botforge.domain.prompting import question_with_passages
-from botforge.services.answering import Answerer
+from botforge.services.answering import NO_DOCUMENTS, Answerer, searched_in_vain
 from botforge.services.extractive import ExtractiveAnswerer
+from botforge.services.grounding import GroundingCheck
 
 TEXTS = (
     "The warranty lasts five years. It covers the frame and the fork.",
@@ -38,7 +41,8 @@ def sources(count: int) -> list[Source]:
 
 def answer(chat: ScriptedChatModel | None, *texts: str, embedder: BagOfWordsEmbedder | None = None) -> Answer:
     retrieval = Retrieval(passages(*texts), 0.9 if texts else 0.1, candidates=3)
-    answerer = Answerer(chat, ExtractiveAnswerer(embedder or BagOfWordsEmbedder()))
+    embedder = embedder or BagOfWordsEmbedder()
+    answerer = Answerer(chat, ExtractiveAnswerer(embedder), GroundingCheck(embedder))
     deadline = Deadline.after(25, FixedClock().monotonic)
     return answerer.answer("How long does the warranty last?", retrieval, model=None, deadline=deadline)
 
@@ -106,6 +110,49 @@ def test_nothing_relevant_means_no_call_no_sources_and_a_clear_sentence() -> Non
     nothing = answer(chat)
     assert (nothing.abstained, nothing.sources, chat.seen) == (True, (), [])
     assert "nothing" in nothing.text
+
+
+def test_an_answer_that_abstains_says_what_was_searched_and_how_near_the_best_passage_was() -> None:
+    candidate = Candidate(ChunkRef(DocumentId(uuid4()), 1, 0), "a/care.md", "text", None, ("Care", "Oil"), None, 0.3)
+    searched = Retrieval((), 0.07, 12, documents=3, nearest=Passage(candidate, 0.07), threshold=0.2)
+    told = searched_in_vain(searched)
+    assert "12 passages in 3 documents" in told
+    assert "care.md, “Oil”: its relevance is 0.07, and 0.20 is asked for" in told
+    assert "page 4" in searched_in_vain(
+        replace(searched, nearest=Passage(replace(candidate, page=4), 0.07), candidates=1, documents=1)
+    )
+    assert searched_in_vain(Retrieval((), 0.0, 0)) == NO_DOCUMENTS
+
+
+def test_a_source_is_cited_or_listed_apart_as_retrieved() -> None:
+    written = answer(ScriptedChatModel("Five years [1]. Chargers are not covered [2]."), *TEXTS)
+    assert [source.number for source in written.sources] == [1, 2]
+    assert [source.number for source in written.retrieved] == [3]
+    quoted = answer(None, *TEXTS)
+    assert {f"[{source.number}]" for source in quoted.sources} == set(re.findall(r"\[\d\]", quoted.text))
+    assert sorted(source.number for source in (*quoted.sources, *quoted.retrieved)) == [1, 2, 3]
+
+
+def test_an_llm_that_finds_no_answer_in_the_passages_abstains_in_its_own_words() -> None:
+    nothing = answer(ScriptedChatModel("NOT_FOUND: Davon steht nichts in den Dokumenten [1]."), *TEXTS)
+    assert (nothing.abstained, nothing.sources, nothing.grounded) == (True, (), None)
+    assert nothing.text == "Davon steht nichts in den Dokumenten."
+    assert [source.number for source in nothing.retrieved] == [1, 2, 3]
+    assert "nothing" in answer(ScriptedChatModel("NOT_FOUND"), *TEXTS).text
+
+
+def test_a_statement_that_its_source_does_not_make_is_named() -> None:
+    written = answer(
+        ScriptedChatModel("The warranty lasts seven years, 7 of them paid [1]. It covers the fork [1]."), *TEXTS
+    )
+    assert written.grounded is False
+    assert written.unsupported == ("The warranty lasts seven years, 7 of them paid.",)
+    assert answer(ScriptedChatModel("The warranty lasts five years [1]."), *TEXTS).grounded is True
+    assert answer(None, *TEXTS).grounded is True
+
+
+def test_a_documents_own_references_are_not_taken_for_citations() -> None:
+    assert answer(None, "The warranty lasts five years [7].").text == "The warranty lasts five years. [1]"
 
 
 def test_without_the_embedding_model_sentences_are_chosen_by_their_words() -> None:

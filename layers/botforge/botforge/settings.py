@@ -92,7 +92,9 @@ class ToolSettings(Settings):
         return self
 
 
-class QuerySettings(DatabaseSettings, VectorSettings, EmbeddingSettings, ChatSettings, ToolSettings, GatewaySettings):
+class QuerySettings(
+    DatabaseSettings, VectorSettings, EmbeddingSettings, ChatSettings, BucketSettings, ToolSettings, GatewaySettings
+):
     pass
 
 

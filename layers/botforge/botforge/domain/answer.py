@@ -15,18 +15,30 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Where anyone who holds it can read a document for a while."""
+
+    url: str
+    expires_in: int  # seconds
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A passage as the reader sees it; ``number`` is its marker in the text: ``[1]``."""
 
     number: int
     passage: Passage
+    link: Link | None = None  # to the document that the passage is from
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     text: str
-    sources: tuple[Source, ...]
-    abstained: bool = False  # nothing relevant was found; ``sources`` is empty
+    sources: tuple[Source, ...]  # those that the text cites, in the order of their numbers
+    retrieved: tuple[Source, ...] = ()  # given to answer from as well, and not cited
+    abstained: bool = False  # the documents do not answer the question; ``sources`` is empty
+    grounded: bool | None = None  # every statement is supported by what it cites; None: nothing was stated or checked
+    unsupported: tuple[str, ...] = ()  # the sentences that are not
     model: str | None = None  # None: no LLM wrote it
     usage: Usage = Usage()
     removed_markers: int = 0  # citation markers that pointed at no source and were taken out

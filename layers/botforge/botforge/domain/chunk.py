@@ -87,4 +87,7 @@ class Retrieval:
     passages: tuple[Passage, ...]
     best_relevance: float  # of all candidates, also when none passed the threshold; 0 if there were none
     candidates: int
+    documents: int = 0  # that the candidates are from
+    nearest: Passage | None = None  # the most relevant candidate, also when it did not pass the threshold
+    threshold: float = 0.0  # what a passage's relevance had to reach
     degraded: Mapping[str, str] = field(default_factory=dict[str, str])  # the missing half of the search → why

@@ -8,9 +8,10 @@ from botforge.domain.chunk import Passage, Retrieval
 from botforge.domain.citations import check_citations
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable
-from botforge.domain.prompting import SYSTEM, question_with_passages
-from botforge.ports.chat import ChatModel, Message
+from botforge.domain.prompting import NOT_FOUND, SYSTEM, question_with_passages, without_not_found
+from botforge.ports.chat import ChatModel, Completion, Message
 from botforge.services.extractive import ExtractiveAnswerer
+from botforge.services.grounding import GroundingCheck
 
 NOTHING_RELEVANT = "I found nothing in this bot's documents that answers the question."
 NO_DOCUMENTS = "This bot has no documents that answer the question yet: nothing has been indexed."
@@ -22,12 +23,12 @@ _FALLBACK_RESERVE_S = 2.0  # kept for the extractive answer when the LLM runs in
 class Answerer:
     chat: ChatModel | None  # None: no LLM is configured
     extractive: ExtractiveAnswerer
+    grounding: GroundingCheck
 
     def answer(self, question: str, retrieval: Retrieval, *, model: str | None, deadline: Deadline) -> Answer:
         """An LLM's answer; the best-supported sentences if there is no LLM or it fails; or an honest nothing."""
         if not retrieval.passages:
-            text = NOTHING_RELEVANT if retrieval.candidates else NO_DOCUMENTS
-            return Answer(text, (), abstained=True, degraded=retrieval.degraded)
+            return Answer(searched_in_vain(retrieval), (), abstained=True, degraded=retrieval.degraded)
         sources = _numbered(retrieval.passages)
         if self.chat is None:
             return self._extract(question, sources, {**retrieval.degraded, "llm": "llm_not_configured"})
@@ -36,10 +37,22 @@ class Answerer:
             completion = self.chat.complete(messages, model=model, deadline=deadline.less(_FALLBACK_RESERVE_S))
         except ChatModelUnavailable as error:
             return self._extract(question, sources, {**retrieval.degraded, "llm": error.code})
+        return self._written(completion, sources, retrieval)
+
+    def _written(self, completion: Completion, sources: Sequence[Source], retrieval: Retrieval) -> Answer:
+        told = completion.text.strip()
+        if told.startswith(NOT_FOUND):
+            text = check_citations(without_not_found(told), ()).text or searched_in_vain(retrieval)
+            return Answer(text, (), tuple(sources), abstained=True, model=completion.model, usage=completion.usage,
+                          degraded=retrieval.degraded)  # fmt: skip
         checked = check_citations(completion.text, sources)
+        grounding = self.grounding.check(checked.text, sources)
         return Answer(
             text=checked.text,
-            sources=tuple(sources),
+            sources=checked.cited,
+            retrieved=_without(sources, checked.cited),
+            grounded=grounding.grounded,
+            unsupported=grounding.unsupported,
             model=completion.model,
             usage=completion.usage,
             removed_markers=checked.removed,
@@ -47,9 +60,32 @@ class Answerer:
         )
 
     def _extract(self, question: str, sources: Sequence[Source], degraded: Mapping[str, str]) -> Answer:
-        text = self.extractive.compose(question, sources)
-        return Answer(text=text, sources=tuple(sources), degraded=degraded)
+        text, cited = self.extractive.compose(question, sources)
+        # Word for word from its sources, so there is nothing to check.
+        return Answer(text, tuple(cited), _without(sources, cited), grounded=True, degraded=degraded)
+
+
+def searched_in_vain(retrieval: Retrieval) -> str:
+    """What was searched, and how near the best passage was."""
+    nearest = retrieval.nearest
+    if nearest is None:
+        return NO_DOCUMENTS
+    candidate = nearest.candidate
+    place = (
+        [f"page {candidate.page}"] if candidate.page is not None else [f"“{name}”" for name in candidate.headings[-1:]]
+    )
+    documents = "1 document" if retrieval.documents == 1 else f"{retrieval.documents} documents"
+    passages = "1 passage" if retrieval.candidates == 1 else f"{retrieval.candidates} passages"
+    return (
+        f"{NOTHING_RELEVANT} Of the nearest {passages} in {documents}, the best is in {candidate.filename}"
+        f"{', '.join(['', *place])}: its relevance is {nearest.relevance:.2f}, and"
+        f" {retrieval.threshold:.2f} is asked for."
+    )
 
 
 def _numbered(passages: Sequence[Passage]) -> list[Source]:
     return [Source(number, passage) for number, passage in enumerate(passages, start=1)]
+
+
+def _without(sources: Sequence[Source], cited: Sequence[Source]) -> tuple[Source, ...]:
+    return tuple(source for source in sources if source not in cited)

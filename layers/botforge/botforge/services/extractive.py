@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from botforge.domain.answer import Source
+from botforge.domain.citations import check_citations
 from botforge.domain.errors import EmbeddingUnavailable
 from botforge.domain.sentences import split_sentences
 from botforge.domain.terms import shared_terms
@@ -33,8 +34,8 @@ class _Sentence:
 class ExtractiveAnswerer:
     embedder: Embedder
 
-    def compose(self, question: str, sources: Sequence[Source]) -> str:
-        """At most three sentences of the best sources, best first, each followed by its marker."""
+    def compose(self, question: str, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+        """At most three sentences of the best sources, best first, each followed by its marker; and those sources."""
         sentences = _statements(
             [
                 _Sentence(source, text)
@@ -46,7 +47,9 @@ class ExtractiveAnswerer:
         ranked = sorted(zip(scores, sentences, strict=True), key=lambda pair: -pair[0])
         best = ranked[0][0]
         chosen = [sentence for score, sentence in ranked[:_SENTENCES] if score >= _WORTH_SAYING * best]
-        return " ".join(f"{sentence.text} [{sentence.source.number}]" for sentence in chosen)
+        cited = {sentence.source.number: sentence.source for sentence in chosen}
+        text = " ".join(f"{_unmarked(sentence.text)} [{sentence.source.number}]" for sentence in chosen)
+        return text, [cited[number] for number in sorted(cited)]
 
     def _scores(self, question: str, sentences: Sequence[str]) -> list[float]:
         try:
@@ -55,6 +58,11 @@ class ExtractiveAnswerer:
             return [float(shared_terms(question, sentence)) for sentence in sentences]
         asked = embedded[0].vector
         return [_cosine(asked, sentence.vector) for sentence in embedded[1:]]
+
+
+def _unmarked(text: str) -> str:
+    """References of a document's own, such as [12], would read as markers of ours."""
+    return check_citations(text, ()).text
 
 
 def _statements(sentences: Sequence[_Sentence]) -> Sequence[_Sentence]:

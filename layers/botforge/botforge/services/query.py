@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from botforge.domain.answer import Answer
+from botforge.domain.answer import Answer, Link, Source
 from botforge.domain.bot import Bot
 from botforge.domain.chunk import Retrieval
 from botforge.domain.deadline import Deadline
-from botforge.domain.errors import BotForgeError
+from botforge.domain.errors import BotForgeError, ObjectStoreUnavailable
+from botforge.domain.ids import ObjectKey
 from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
 from botforge.ports.clock import Clock
+from botforge.ports.links import Links
 from botforge.services.answering import Answerer
 from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
@@ -31,6 +33,7 @@ class QueryService:
     log: QueryLog
     retriever: Retriever
     answerer: Answerer
+    links: Links
     clock: Clock
 
     def ask(self, query: Query, deadline: Deadline) -> QueryResult:
@@ -47,6 +50,8 @@ class QueryService:
             retrieval = self._retrieve(query, bot, deadline, stages)
             with stages.measure("answer"):
                 answer = self.answerer.answer(query.text, retrieval, model=query.model, deadline=deadline)
+            with stages.measure("links"):
+                answer = self._linked(query, answer)
         except BotForgeError as error:
             self.log.remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
             raise
@@ -73,6 +78,23 @@ class QueryService:
             deadline=deadline,
             stages=stages,
         )
+
+    def _linked(self, query: Query, answer: Answer) -> Answer:
+        """The answer with a link in every source; without, and saying so, if none can be signed."""
+        made: dict[str, Link] = {}
+
+        def linked(source: Source) -> Source:
+            path = source.passage.candidate.path
+            if path not in made:
+                made[path] = self.links.link(ObjectKey(query.user_id, query.bot_id, path))
+            return replace(source, link=made[path])
+
+        try:
+            return replace(
+                answer, sources=tuple(map(linked, answer.sources)), retrieved=tuple(map(linked, answer.retrieved))
+            )
+        except ObjectStoreUnavailable as error:
+            return replace(answer, degraded={**answer.degraded, "links": error.code})
 
     def _record(
         self,

@@ -52,10 +52,14 @@ class Retriever:
             floor = cosine_floor(candidates)
             ranked = [Passage(candidate, relevance(candidate, floor=floor)) for candidate in fuse(candidates)]
         relevant = [passage for passage in ranked if passage.relevance >= threshold]
+        nearest = max(ranked, key=lambda passage: passage.relevance, default=None)
         return Retrieval(
             passages=tuple(_distinct(relevant)[:max_chunks]),
-            best_relevance=max((passage.relevance for passage in ranked), default=0.0),
+            best_relevance=nearest.relevance if nearest else 0.0,
             candidates=len(ranked),
+            documents=len({passage.candidate.ref.document_id for passage in ranked}),
+            nearest=nearest,
+            threshold=threshold,
             degraded=degraded,
         )
 

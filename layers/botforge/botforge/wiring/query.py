@@ -4,10 +4,12 @@ from botforge.adapters.clock import SystemClock
 from botforge.adapters.postgres.bots import PostgresBots
 from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.queries import PostgresQueries
+from botforge.adapters.storage.links import S3Links
 from botforge.http.gateway import Handler
 from botforge.http.routes.queries import queries_router
 from botforge.services.answering import Answerer
 from botforge.services.extractive import ExtractiveAnswerer
+from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
 from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
@@ -32,7 +34,8 @@ def build() -> Handler:
         log=QueryLog(bots, queries),
         retriever=Retriever(embedder, vector_index(settings, database), PostgresChunks(database)),
         # Sentences of passages do not come up again: they would only push questions out of the cache.
-        answerer=Answerer(chat_model(settings), ExtractiveAnswerer(model)),
+        answerer=Answerer(chat_model(settings), ExtractiveAnswerer(model), GroundingCheck(model)),
+        links=S3Links(settings.bucket),
         clock=clock,
     )
     router = queries_router(

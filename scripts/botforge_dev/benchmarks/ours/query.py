@@ -15,13 +15,14 @@ from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.database import Database
 from botforge.adapters.postgres.queries import PostgresQueries
 from botforge.adapters.vectors.pgvector import PgVectorIndex
-from botforge.domain.answer import Usage
+from botforge.domain.answer import Link, Usage
 from botforge.domain.deadline import Deadline
-from botforge.domain.ids import BotId, UserId
+from botforge.domain.ids import BotId, ObjectKey, UserId
 from botforge.domain.query import Query
 from botforge.ports.chat import Completion, Message, ToolOffer
 from botforge.services.answering import Answerer
 from botforge.services.extractive import ExtractiveAnswerer
+from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
 from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
@@ -43,13 +44,21 @@ class InstantChatModel:
         return Completion("Yes [1].", model or "instant", Usage(len(messages), 1))
 
 
+class NoLinks:
+    """The other side signs no links to documents either."""
+
+    def link(self, key: ObjectKey) -> Link:
+        return Link(str(key), 0)
+
+
 job = json.load(sys.stdin)
 database = Database(os.environ["DATABASE_URL"])
 embedder = OnnxEmbedder(Path(os.environ["EMBEDDING_MODEL_DIR"]))
 service = QueryService(
     log=QueryLog(PostgresBots(database), PostgresQueries(database)),
     retriever=Retriever(embedder, PgVectorIndex(database), PostgresChunks(database)),
-    answerer=Answerer(InstantChatModel(), ExtractiveAnswerer(embedder)),
+    answerer=Answerer(InstantChatModel(), ExtractiveAnswerer(embedder), GroundingCheck(embedder)),
+    links=NoLinks(),
     clock=SystemClock(),
 )
 measured: list[dict[str, float]] = []

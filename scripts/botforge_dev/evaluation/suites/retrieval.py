@@ -43,7 +43,8 @@ def _measure(product: Product, data: QuestionSet) -> dict[str, Any]:
 
     def ranking(question: str) -> list[str]:
         reply = product.query(bot, question, max_chunks=_MAX_CHUNKS, threshold=0)
-        return first_occurrences(ids[source["path"]] for source in reply["sources"])
+        found = sorted([*reply["sources"], *reply["retrieved"]], key=lambda source: source["number"])
+        return first_occurrences(ids[source["path"]] for source in found)
 
     rankings = product.each(ranking, [question.text for question in data.questions])
     asked = list(zip(rankings, (question.gold for question in data.questions), strict=True))

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from botforge.domain.answer import Source
+from botforge.domain.chunk import Retrieval
 from botforge.domain.query import Intent, ProcessingType, QueryStatistics
 from botforge.http.schemas.fields import (
     ClientId,
@@ -43,6 +44,8 @@ class SourceReply(ReplyBody):
     text: str
     relevance: float  # calibrated, 0..1
     score: float | None  # cosine similarity; None if only lexical search found it
+    link: str | None  # to the original document, for whoever holds it
+    link_expires_in: int | None  # seconds
 
     @classmethod
     def of(cls, source: Source) -> "SourceReply":
@@ -59,6 +62,28 @@ class SourceReply(ReplyBody):
             text=candidate.text,
             relevance=round(source.passage.relevance, 4),
             score=None if candidate.cosine is None else round(candidate.cosine, 4),
+            link=source.link.url if source.link else None,
+            link_expires_in=source.link.expires_in if source.link else None,
+        )
+
+
+class SearchReply(ReplyBody):
+    """What was searched, and how near the best passage was."""
+
+    passages: int  # that were compared with the question: those that either search found nearest
+    documents: int  # that these are from
+    threshold: float  # the relevance that a passage had to reach
+    best_relevance: float
+    nearest: str | None  # the file name of the best passage
+
+    @classmethod
+    def of(cls, retrieval: Retrieval) -> "SearchReply":
+        return cls(
+            passages=retrieval.candidates,
+            documents=retrieval.documents,
+            threshold=retrieval.threshold,
+            best_relevance=round(retrieval.best_relevance, 4),
+            nearest=retrieval.nearest.candidate.filename if retrieval.nearest else None,
         )
 
 
@@ -76,8 +101,12 @@ class QueryReply(ReplyBody):
     intent: Intent
     processing_type: ProcessingType
     execution_time: float  # seconds
-    sources: list[SourceReply]
+    sources: list[SourceReply]  # cited in the response
+    retrieved: list[SourceReply]  # given to answer from as well, and not cited
     abstained: bool
+    grounded: bool | None  # every statement is supported by what it cites; None: nothing was stated or checked
+    unsupported: list[str]  # the sentences that are not
+    search: SearchReply
     best_relevance: float
     model: str | None
     usage: UsageReply
@@ -99,7 +128,11 @@ class QueryReply(ReplyBody):
             processing_type=record.processing_type,
             execution_time=round(record.latency_ms / 1000, 4),
             sources=[SourceReply.of(source) for source in answer.sources],
+            retrieved=[SourceReply.of(source) for source in answer.retrieved],
             abstained=answer.abstained,
+            grounded=answer.grounded,
+            unsupported=list(answer.unsupported),
+            search=SearchReply.of(result.retrieval),
             best_relevance=round(result.retrieval.best_relevance, 4),
             model=answer.model,
             usage=UsageReply(
