@@ -2,13 +2,13 @@
 
 import json
 import re
+import sys
 from typing import Any, NoReturn, TypeAlias, cast
 
 Json: TypeAlias = Any
 
 _MAX_DEPTH = 64
-_MAX = float("inf")
-_MIN = -_MAX
+_MAX_NUMBER = sys.float_info.max
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -33,7 +33,7 @@ def storable(value: Json, depth: int = _MAX_DEPTH) -> Json:
         raise NotJson("nested too deeply")
     if isinstance(value, str):
         return text(value)
-    if isinstance(value, int | float) and not _MIN < value < _MAX:
+    if isinstance(value, int | float) and not -_MAX_NUMBER <= value <= _MAX_NUMBER:
         raise NotJson("a number beyond a double")
     if (items := as_list(value)) is not None:
         return [storable(item, depth - 1) for item in items]
