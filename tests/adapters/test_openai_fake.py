@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botforge_dev.fakes.openai_server import API_KEY, OpenAIServer, openai_server
+from botforge_dev.fakes.openai_server import API_KEY, OpenAIServer, openai_server, tool_calls
 
 MESSAGES = [{"role": "user", "content": "Hello?"}]
 CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
@@ -26,9 +26,17 @@ def request(**changes: object) -> dict[str, Any]:
     return {"model": "gpt-4o-mini", "messages": MESSAGES, **changes}
 
 
-def tool(name: str = "add", *, type_: str = "object", properties: object = ()) -> dict[str, object]:
-    schema = {"type": type_, "properties": dict[str, object]() if properties == () else properties}
-    return {"type": "function", "function": {"name": name, "description": "Adds.", "parameters": schema}}
+def tool(
+    name: str = "add", *, type_: str = "object", properties: object = (), description: str = "Adds.", defs: object = ()
+) -> dict[str, object]:
+    schema = {"type": type_, "properties": dict[str, object]() if properties == () else properties, "$defs": defs}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+def called(*calls: dict[str, Any], answers: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """A conversation in which the assistant has asked for calls, and some were answered."""
+    asked: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": list(calls)}
+    return [*MESSAGES, asked, *({"role": "tool", "tool_call_id": each, "content": "7"} for each in answers)]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +46,9 @@ def tool(name: str = "add", *, type_: str = "object", properties: object = ()) -
         request(temperature=0, max_completion_tokens=5, seed=1),
         request(tools=[tool(), tool("other")], tool_choice={"type": "function", "function": {"name": "add"}}),
         request(messages=[{"role": "user", "content": [{"type": "text", "text": "Hello?"}]}]),
+        request(messages=called(CALL, {**CALL, "id": "call_2"}, answers=("call_2", "call_1"))),
+        request(tools=[tool(description="x" * 1_024, properties={"a": {"type": ["string", "null"]}})]),
+        request(tools=[tool(properties={"a": {"$ref": "#/$defs/b"}}, defs={"b": {"type": "array", "items": True}})]),
         request(
             messages=[
                 *MESSAGES,
@@ -84,6 +95,19 @@ def test_what_the_service_takes_is_answered(server: OpenAIServer, body: dict[str
         request(tools=[tool(type_="array")]),
         request(tools=[tool(properties="none")]),
         request(tools=[tool(f"tool_{number}") for number in range(129)]),
+        request(tools=[tool(description="x" * 1_025)]),
+        request(tools=[tool(properties={"a": {"$ref": "https://example.com/schema.json"}})]),
+        request(tools=[tool(properties={"a": {"$ref": "#/$defs/missing"}})]),
+        request(tools=[tool(properties={"a": {"type": "float"}})]),
+        request(tools=[tool(properties={"a": {"type": "array"}})]),
+        request(tools=[tool(properties={"a": "a number"})]),
+        request(tools=[tool(properties={"a": {"anyOf": [{"type": "date"}]}})]),
+        request(messages=called(CALL, {**CALL, "id": "call_2"}, answers=("call_1",))),
+        request(messages=called(CALL, CALL, answers=("call_1",))),
+        request(messages=called({**CALL, "id": ""}, answers=("",))),
+        request(messages=called(CALL, answers=("call_1", "call_1"))),
+        request(messages=called({**CALL, "function": {"name": "add", "arguments": {}}}, answers=("call_1",))),
+        request(messages=called({**CALL, "function": {"name": "no name", "arguments": "{}"}}, answers=("call_1",))),
         request(tools=[{"function": {"name": "add"}}]),
         request(tool_choice="auto"),
         request(tools=[tool()], tool_choice="always"),
@@ -117,3 +141,15 @@ def test_a_body_that_is_no_json_is_refused(server: OpenAIServer) -> None:
     headers = {"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"}
 
     assert httpx.post(f"{server.url}/chat/completions", content=b"{", headers=headers).status_code == 400
+
+
+def test_scripted_calls_come_in_the_services_shape(server: OpenAIServer) -> None:
+    server.answer(tool_calls(("add", {"a": 1}), ("add", "{broken"), content="Let me see."))
+
+    choice = post(server, request(tools=[tool()])).json()["choices"][0]
+
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["content"] == "Let me see."
+    calls = choice["message"]["tool_calls"]
+    assert [call["function"]["arguments"] for call in calls] == ['{"a": 1}', "{broken"]
+    assert len({call["id"] for call in calls}) == 2

@@ -7,14 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
-from tests.fakes.chat import ScriptedChatModel
+from tests.fakes.chat import ScriptedChatModel, calls
 
 from botforge.adapters.llm.openai import OpenAIChatModel
 from botforge.domain.answer import Usage
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable
-from botforge.ports.chat import ChatModel, Message
-from botforge_dev.fakes.openai_server import API_KEY, Reply, openai_server, refusal
+from botforge.ports.chat import ChatModel, Completion, Message, ToolOffer
+from botforge_dev.fakes.openai_server import API_KEY, Reply, openai_server, refusal, tool_calls
 
 MESSAGES = (Message("system", "Be brief."), Message("user", "Hello?"), Message("assistant", "Hello."))
 CODES = {"llm_rate_limited": 429, "llm_error": 500, "llm_refused": 401}
@@ -24,6 +24,7 @@ CODES = {"llm_rate_limited": 429, "llm_error": 500, "llm_refused": 401}
 class Subject:
     model: ChatModel
     say: Callable[[str], object]  # what the next calls answer
+    ask_for: Callable[..., object]  # or which tools they ask to be called: (name, arguments)
     fail: Callable[[str], object]  # or the code with which they fail
 
 
@@ -34,6 +35,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield Subject(
             scripted,
             lambda text: setattr(scripted, "reply", text),
+            lambda *asked: scripted.script.append(calls(*asked)),
             lambda code: setattr(scripted, "failure", code),
         )
         return
@@ -47,6 +49,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield Subject(
             model,
             lambda text: server.answer(Reply(text)),
+            lambda *asked: server.answer(tool_calls(*asked)),
             lambda code: server.answer(*[refusal(CODES[code], "No.")] * 3),
         )
 
@@ -87,3 +90,49 @@ def test_a_passed_deadline_gives_no_reply(subject: Subject) -> None:
 
     assert raised.value.code == "llm_timeout"
     assert time.monotonic() - began < 2
+
+
+ADD = ToolOffer("add", "Adds.", {"type": "object", "properties": {"a": {"type": "number"}}})
+
+
+def asked(subject: Subject, *messages: Message, must_answer: bool = False) -> Completion:
+    conversation = (*MESSAGES, *messages)
+    return subject.model.complete(
+        conversation, model=None, deadline=Deadline.after(30), tools=[ADD], must_answer=must_answer
+    )
+
+
+def test_calls_that_the_model_asks_for_come_with_ids_of_their_own_and_arguments_as_they_were_sent(
+    subject: Subject,
+) -> None:
+    subject.ask_for(("add", {"a": 1}), ("add", "{not json"), ("no_such_tool", {}))
+
+    requests = asked(subject).tool_requests
+
+    assert [(request.name, request.arguments) for request in requests] == [
+        ("add", '{"a": 1}'),
+        ("add", "{not json"),
+        ("no_such_tool", "{}"),
+    ]
+    assert len({request.id for request in requests}) == 3
+
+
+def test_the_results_of_calls_go_back_and_an_answer_comes(subject: Subject) -> None:
+    subject.ask_for(("add", {"a": 1}), ("add", {"a": 2}))
+    requests = asked(subject).tool_requests
+    subject.say("3.")
+
+    completion = asked(
+        subject,
+        Message("assistant", "", tool_requests=requests),
+        *(Message("tool", "1", tool_request_id=request.id) for request in requests),
+        must_answer=True,
+    )
+
+    assert (completion.text, completion.tool_requests) == ("3.", ())
+
+
+def test_a_model_that_is_offered_tools_may_answer_without_them(subject: Subject) -> None:
+    subject.say("Hello.")
+
+    assert asked(subject).tool_requests == ()

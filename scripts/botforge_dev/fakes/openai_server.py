@@ -4,6 +4,7 @@ It refuses what the real service refuses (OpenAI API reference, "Create chat com
 and answers from a script: a queue of answers, or a function of the request.
 """
 
+import json
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from botforge_dev.fakes.loopback import Answer, Fault, Request, Respond, serve
-from botforge_dev.fakes.openai_request import BadRequest, checked_request
+from botforge_dev.fakes.openai_errors import BadRequest
+from botforge_dev.fakes.openai_request import checked_request
 
 Json = dict[str, Any]
 API_KEY = "sk-local-fake-key"
@@ -27,6 +29,19 @@ class Reply:
     finish_reason: str = "stop"
     message: Json = field(default_factory=dict[str, Any])
     extra: Json = field(default_factory=dict[str, Any])
+
+
+def tool_calls(*asked: tuple[str, object], content: str | None = None) -> Reply:
+    """A completion that asks for calls: (name, arguments). Arguments that are a string are sent as they are."""
+    requests = [
+        {
+            "id": f"call_{number}_{name}",
+            "type": "function",
+            "function": {"name": name, "arguments": made if isinstance(made, str) else json.dumps(made)},
+        }
+        for number, (name, made) in enumerate(asked)
+    ]
+    return Reply(content, finish_reason="tool_calls", message={"tool_calls": requests})
 
 
 Scripted = Reply | Respond | Fault

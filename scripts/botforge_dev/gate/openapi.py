@@ -10,6 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from botforge import __version__
 from botforge.http.app import create_app
+from botforge.http.routes.agent import agent_router
 from botforge.http.routes.bots import bots_router
 from botforge.http.routes.documents import documents_router
 from botforge.http.routes.health import health_router
@@ -31,6 +32,7 @@ def describe() -> dict[str, Any]:
     nothing = cast("Any", None)  # routes are described, never called
     routers = [
         queries_router(nothing, nothing, deadline=nothing, models=frozenset(), on_result=nothing),
+        agent_router(nothing, deadline=nothing, models=frozenset(), on_result=nothing),
         documents_router(nothing),
         bots_router(nothing),
         health_router(nothing),

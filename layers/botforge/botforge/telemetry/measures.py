@@ -15,6 +15,7 @@ from botforge.domain.ingestion import IngestionResult
 from botforge.domain.query import QueryRecord, QueryStatus
 
 if TYPE_CHECKING:  # at run time it would bring the ports along, into every function
+    from botforge.domain.tool_use import ToolUse
     from botforge.services.monitoring import MonitoringResult
 
 NAMESPACE = os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or "BotForge"
@@ -43,6 +44,11 @@ def measure_query(record: QueryRecord) -> None:
     count("DegradedAnswers", int(bool(record.degraded)))
     for part in record.degraded:
         count(f"DegradedAnswers.{part}")
+
+
+def measure_tool_use(use: "ToolUse") -> None:
+    count(f"ToolCalls.{'cached' if use.cached else use.status.value}")
+    measure("ToolLatency", MetricUnit.Milliseconds, use.duration_ms)
 
 
 def measure_ingestion(result: IngestionResult) -> None:

@@ -1,14 +1,16 @@
 """What happened, told twice: a line with the ids for whoever looks into one case, and metrics for the whole."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from botforge.domain.ingestion import IngestionResult
 from botforge.domain.query import QueryRecord
 from botforge.telemetry.logs import logger
-from botforge.telemetry.measures import measure_ingestion, measure_monitoring, measure_query
+from botforge.telemetry.measures import measure_ingestion, measure_monitoring, measure_query, measure_tool_use
 
 if TYPE_CHECKING:  # at run time it would bring the ports along, into every function
+    from botforge.domain.tool_use import ToolUse
     from botforge.services.monitoring import MonitoringResult
 
 
@@ -31,6 +33,24 @@ def record_query(record: QueryRecord) -> None:
         },
     )
     measure_query(record)
+
+
+def record_tool_uses(uses: Sequence["ToolUse"]) -> None:
+    """No line holds arguments or results: those are the tenant's, and stand in the execution's row."""
+    for use in uses:
+        logger.info(
+            "tool",
+            extra={
+                "server_id": str(use.server_id),
+                "execution_id": str(use.execution_id) if use.execution_id else None,
+                "status": use.status.value,
+                "cached": use.cached,
+                "attempts": use.attempts,
+                "duration_ms": round(use.duration_ms, 2),
+                "error_code": use.error_code,
+            },
+        )
+        measure_tool_use(use)
 
 
 def record_ingestion(result: IngestionResult) -> None:

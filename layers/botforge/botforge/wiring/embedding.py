@@ -1,4 +1,4 @@
-"""The embedding model that the settings choose, and the cache in front of it."""
+"""The embedding model that the settings choose, and the cache in front of it, which keeps tools' results as well."""
 
 from typing import Protocol
 
@@ -26,12 +26,12 @@ def embedding_model(settings: EmbeddingSettings) -> EmbeddingModel:
             return SentenceTransformersEmbedder(settings.embedding_model_dir)
 
 
-def cached(model: EmbeddingModel, settings: EmbeddingSettings) -> Embedder:
+def cached(model: EmbeddingModel, cache: Cache) -> Embedder:
     """Questions repeat; documents seldom do, so ingestion goes without."""
-    return CachingEmbedder(model, _cache(settings), ttl=_CACHED_S)
+    return CachingEmbedder(model, cache, ttl=_CACHED_S)
 
 
-def _cache(settings: EmbeddingSettings) -> Cache:
+def cache_of(settings: EmbeddingSettings) -> Cache:
     if settings.redis_url is None:
         from botforge.adapters.cache.memory import MemoryCache
 

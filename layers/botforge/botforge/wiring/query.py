@@ -1,4 +1,4 @@
-"""POST /vector/query and GET /vector/stats: retrieval and answers."""
+"""/vector: answers from documents, action through tools, statistics."""
 
 from botforge.adapters.clock import SystemClock
 from botforge.adapters.postgres.bots import PostgresBots
@@ -6,7 +6,9 @@ from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.queries import PostgresQueries
 from botforge.adapters.storage.links import S3Links
 from botforge.http.gateway import Handler
+from botforge.http.routes.agent import agent_router
 from botforge.http.routes.queries import queries_router
+from botforge.services.agent_query import AgentResult
 from botforge.services.answering import Answerer
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
@@ -15,10 +17,11 @@ from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
 from botforge.services.statistics import StatisticsService
 from botforge.settings import QuerySettings, load
-from botforge.telemetry import record_query
+from botforge.telemetry import record_query, record_tool_uses
+from botforge.wiring.agent import agent_service
 from botforge.wiring.chat import chat_model
 from botforge.wiring.database import connect
-from botforge.wiring.embedding import cached, embedding_model
+from botforge.wiring.embedding import cache_of, cached, embedding_model
 from botforge.wiring.vectors import vector_index
 from botforge.wiring.web import request_deadline, web_handler
 
@@ -29,20 +32,32 @@ def build() -> Handler:
     clock = SystemClock()
     bots, queries = PostgresBots(database), PostgresQueries(database)
     model = embedding_model(settings)
-    embedder = cached(model, settings)
+    cache = cache_of(settings)
+    embedder = cached(model, cache)
+    log, chat = QueryLog(bots, queries), chat_model(settings)
     service = QueryService(
-        log=QueryLog(bots, queries),
+        log=log,
         retriever=Retriever(embedder, vector_index(settings, database), PostgresChunks(database)),
         # Sentences of passages do not come up again: they would only push questions out of the cache.
-        answerer=Answerer(chat_model(settings), ExtractiveAnswerer(model), GroundingCheck(model)),
+        answerer=Answerer(chat, ExtractiveAnswerer(model), GroundingCheck(model)),
         links=S3Links(settings.bucket),
         clock=clock,
     )
-    router = queries_router(
-        service,
-        StatisticsService(bots, queries, clock),
-        deadline=request_deadline(settings),
-        models=settings.openai_allowed_models | {settings.openai_model},
-        on_result=lambda result: record_query(result.record),
-    )
-    return web_handler([router], settings)
+    acting = agent_service(settings, database=database, log=log, chat=chat, embedder=embedder, cache=cache, clock=clock)
+    deadline, models = request_deadline(settings), settings.openai_allowed_models | {settings.openai_model}
+    routers = [
+        queries_router(
+            service,
+            StatisticsService(bots, queries, clock),
+            deadline=deadline,
+            models=models,
+            on_result=lambda result: record_query(result.record),
+        ),
+        agent_router(acting, deadline=deadline, models=models, on_result=_record_agent),
+    ]
+    return web_handler(routers, settings)
+
+
+def _record_agent(result: AgentResult) -> None:
+    record_query(result.record)
+    record_tool_uses(result.answer.tools_used)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from botforge.domain.deadline import Deadline
-from botforge.domain.tool import Discovery, ToolResult
+from botforge.domain.tool import Discovery, JsonObject, ToolResult
+from botforge.ports.arguments import ArgumentChecker
 from botforge.ports.embedding import Embedder, Embedding
 from botforge.ports.tools import Endpoint, ToolCall, ToolTransport, Vault
 from botforge.settings import ToolSettings
@@ -28,6 +29,24 @@ def vault(settings: ToolSettings) -> Vault:
         return AbsentVault()
 
     return _LazyVault(make)
+
+
+def transport(settings: ToolSettings) -> ToolTransport:
+    def make() -> ToolTransport:
+        from botforge.adapters.tools.by_protocol import ByProtocolTransport
+
+        return ByProtocolTransport(allow_loopback=settings.egress_allow_loopback)
+
+    return _LazyTransport(make)
+
+
+def argument_checker() -> ArgumentChecker:
+    def make() -> ArgumentChecker:
+        from botforge.adapters.arguments.json_schema import JsonSchemaChecker
+
+        return JsonSchemaChecker()
+
+    return _LazyChecker(make)
 
 
 class LazyEmbedder:
@@ -57,6 +76,14 @@ class _LazyTransport:
 
     def call(self, endpoint: Endpoint, call: ToolCall, *, deadline: Deadline) -> ToolResult:
         return self._made().call(endpoint, call, deadline=deadline)
+
+
+class _LazyChecker:
+    def __init__(self, make: Callable[[], ArgumentChecker]) -> None:
+        self._made = cache(make)
+
+    def problems(self, schema: JsonObject, arguments: JsonObject) -> Sequence[str]:
+        return self._made().problems(schema, arguments)
 
 
 class _LazyVault:

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
 
 from botforge.domain.deadline import Deadline
-from botforge.domain.errors import InvalidRequest
-from botforge.domain.ids import BotId, DocumentId
-from botforge.domain.query import Query as Question
+from botforge.domain.ids import BotId
 from botforge.http.event import request_id_of
 from botforge.http.principal import User, must_be
+from botforge.http.routes.questions import asked
 from botforge.http.routes.responses import PROBLEMS
 from botforge.http.schemas.queries import QueryReply, QueryRequest, StatisticsReply
 from botforge.services.query import QueryResult, QueryService
@@ -35,26 +34,7 @@ def queries_router(
     @router.post("/query")
     def query(body: QueryRequest, user: User, request: Request) -> QueryReply:
         """Answer from the bot's documents, whatever the message's intent."""
-        must_be(body.user_id, user)
-        if body.model is not None and body.model not in models:
-            raise InvalidRequest(
-                "This model is not offered.",
-                code="unknown_model",
-                field="model",
-                next_step="Leave it out, or ask the operator to add it to OPENAI_ALLOWED_MODELS.",
-            )
-        question = Question(
-            id=uuid4(),
-            user_id=user,
-            bot_id=BotId(body.bot_id),
-            client_id=body.client_id,
-            text=body.query,
-            model=body.model,
-            max_chunks=body.max_chunks,
-            similarity_threshold=body.similarity_threshold,
-            document_ids=tuple(map(DocumentId, body.document_ids)),
-        )
-        result = service.ask(question, deadline(request))
+        result = service.ask(asked(body, user, models), deadline(request))
         on_result(result)
         return QueryReply.of(result, request_id_of(request))
 

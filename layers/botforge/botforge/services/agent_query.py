@@ -1,0 +1,93 @@
+"""A message to a bot that acts: whose bot it is, what the agent did, and the row that remembers it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from botforge.domain.agent import AgentAnswer
+from botforge.domain.deadline import Deadline
+from botforge.domain.errors import BotForgeError, ChatModelUnavailable
+from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
+from botforge.ports.clock import Clock
+from botforge.services.query_log import QueryLog
+from botforge.services.stages import Stages
+from botforge.services.tool_calls import BuiltIn
+
+
+class Acting(Protocol):
+    """Agent, or what stands in for it."""
+
+    def run(
+        self, query: Query, deadline: Deadline, stages: Stages, *, built_ins: Sequence[BuiltIn] = ()
+    ) -> AgentAnswer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult:
+    """An answer and the record of how it came about."""
+
+    answer: AgentAnswer
+    record: QueryRecord
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class AgentQueryService:
+    log: QueryLog
+    agent: Acting | None  # None: no LLM is configured, and this is no development stack
+    clock: Clock
+
+    def ask(self, query: Query, deadline: Deadline, *, built_ins: Sequence[BuiltIn] = ()) -> AgentResult:
+        """Act for the user through the bot's tools.
+
+        Raises NotFound for a bot that is not the user's, Conflict for one that is switched off, ChatModelUnavailable
+        when no LLM decides (and nothing was called), Unavailable when the database does not answer.
+        """
+        start = self.clock.monotonic()
+        stages = Stages(self.clock.monotonic)
+        with stages.measure("bot"):
+            self.log.bot(query)
+        try:
+            answer = self._acted(query, deadline, stages, built_ins)
+        except BotForgeError as error:
+            self.log.remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
+            raise
+        status = QueryStatus.ABSTAINED if answer.abstained else QueryStatus.ANSWERED
+        record = self._record(query, status, start, stages, answer=answer)
+        degraded = dict(answer.degraded)
+        if not self.log.remember(record):
+            degraded["statistics"] = "database_unavailable"
+        return AgentResult(answer, record, degraded)
+
+    def _acted(self, query: Query, deadline: Deadline, stages: Stages, built_ins: Sequence[BuiltIn]) -> AgentAnswer:
+        if self.agent is None:
+            raise ChatModelUnavailable(
+                "No language model is configured, so nobody can decide which tool to call.",
+                code="llm_not_configured",
+                next_step="Configure an LLM (OPENAI_SECRET_ARN), or ask POST /vector/query, which needs none.",
+            )
+        return self.agent.run(query, deadline, stages, built_ins=built_ins)
+
+    def _record(
+        self,
+        query: Query,
+        status: QueryStatus,
+        start: float,
+        stages: Stages,
+        *,
+        answer: AgentAnswer | None = None,
+        error_code: str | None = None,
+    ) -> QueryRecord:
+        told = answer or AgentAnswer("", (), "")
+        return QueryRecord(
+            query=query,
+            intent=Intent.EXECUTION,
+            processing_type=ProcessingType.AGENT,
+            status=status,
+            latency_ms=(self.clock.monotonic() - start) * 1000,
+            stage_ms=dict(stages.milliseconds),
+            model=told.model,
+            usage=told.usage,
+            degraded=told.degraded,
+            error_code=error_code,
+        )
