@@ -80,6 +80,27 @@ def test_the_routes_of_the_template_are_those_that_the_function_serves(
     assert routes == initialise(name, {}).routes
 
 
+def test_routes_name_a_variable_alike_wherever_they_share_its_place(template: Template) -> None:
+    """API Gateway refuses a second name for a variable of the same place in a path."""
+    names: dict[str, set[str]] = {}
+    for function in template.functions().values():
+        for event in _events(function, "HttpApi"):
+            place = ""
+            for part in event["Path"].split("/"):
+                if part.startswith("{"):
+                    names.setdefault(place, set()).add(part)
+                place += "/{}" if part.startswith("{") else f"/{part}"
+    assert names
+    assert {place: found for place, found in names.items() if len(found) > 1} == {}
+
+
+def test_a_tool_server_that_keeps_failing_raises_an_alarm(template: Template) -> None:
+    alarm = template.resources["ToolServersUnhealthy"]["Properties"]
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("BotForge", "ToolServers.unhealthy")
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": "monitor"}]
+    assert alarm["AlarmActions"] == [{"Ref": "Alarms"}]
+
+
 def test_only_health_answers_without_a_token(template: Template) -> None:
     api = template.resources["HttpApi"]["Properties"]
     assert api["Auth"]["DefaultAuthorizer"] in api["Auth"]["Authorizers"]

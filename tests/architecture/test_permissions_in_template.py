@@ -10,12 +10,18 @@ from botforge_dev.template import Template
 
 # Secrets and stores that a function's role may reach, by the logical id or parameter that its policies name.
 _REACH = {
-    "QueryRole": {"DatabaseTenantSecretArn", "PineconeSecretArn", "OpenAiSecretArn", "DocumentsBucket"},
+    "QueryRole": {
+        "DatabaseTenantSecretArn",
+        "PineconeSecretArn",
+        "OpenAiSecretArn",
+        "DocumentsBucket",
+        "ToolCredentialsKey",
+    },
     "DocumentsRole": {"DatabaseTenantSecretArn", "DocumentsBucket"},
-    "RegistryRole": {"DatabaseTenantSecretArn"},
+    "RegistryRole": {"DatabaseTenantSecretArn", "ToolCredentialsKey"},
     "HealthRole": {"DatabaseTenantSecretArn", "PineconeSecretArn"},
     "IngestionRole": {"DatabaseTenantSecretArn", "PineconeSecretArn", "DocumentsBucket", "IngestionQueue"},
-    "MonitorRole": {"DatabaseWorkerSecretArn", "PineconeSecretArn", "DocumentsBucket"},
+    "MonitorRole": {"DatabaseWorkerSecretArn", "PineconeSecretArn", "DocumentsBucket", "ToolCredentialsKey"},
 }
 _DATA = frozenset(name for reach in _REACH.values() for name in reach)
 
@@ -37,7 +43,7 @@ def _allowed(template: Template, role: str) -> list[Mapping[str, Any]]:
     properties = template.resources[role]["Properties"]
     shared = [
         template.resources[name]["Properties"]["PolicyDocument"]
-        for name in ("TenantDatabaseAccess", "PineconeAccess")
+        for name in ("TenantDatabaseAccess", "PineconeAccess", "ToolCredentialsAccess")
         if json.dumps({"Ref": name}) in json.dumps(properties["ManagedPolicyArns"])
     ]
     return list(_statements([properties["Policies"], shared]))
@@ -67,6 +73,38 @@ def test_only_the_monitor_may_destroy_old_versions_of_a_document(template: Templ
         if any("s3:DeleteObjectVersion" in statement["Action"] for statement in _allowed(template, role))
     }
     assert may == {"MonitorRole"}
+
+
+def _on_credentials(template: Template, role: str) -> dict[str, Mapping[str, Any]]:
+    """Action on the key of the tool servers' credentials → its condition."""
+    return {
+        statement["Action"]: statement["Condition"]
+        for statement in _allowed(template, role)
+        if "ToolCredentialsKey" in json.dumps(statement["Resource"])
+    }
+
+
+def test_only_the_registry_may_seal_a_credential_and_all_who_call_servers_may_open_it(template: Template) -> None:
+    actions = {role: set(_on_credentials(template, role)) for role in _REACH}
+    assert {role: found for role, found in actions.items() if found} == {
+        "QueryRole": {"kms:Decrypt"},
+        "MonitorRole": {"kms:Decrypt"},
+        "RegistryRole": {"kms:Decrypt", "kms:Encrypt"},
+    }
+
+
+@pytest.mark.parametrize("role", ["QueryRole", "MonitorRole", "RegistryRole"])
+def test_a_credential_is_only_touched_together_with_its_server_and_its_owner(role: str, template: Template) -> None:
+    for condition in _on_credentials(template, role).values():
+        assert condition == {
+            "Null": {"kms:EncryptionContext:server_id": "false", "kms:EncryptionContext:user_id": "false"}
+        }
+
+
+def test_the_credentials_key_turns_and_outlives_the_stack(template: Template) -> None:
+    key = template.resources["ToolCredentialsKey"]
+    assert key["Properties"]["EnableKeyRotation"] is True
+    assert (key["DeletionPolicy"], key["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
 def test_the_queue_takes_messages_from_this_stacks_bucket_alone(template: Template) -> None:

@@ -15,6 +15,8 @@ from botforge.http.routes.bots import bots_router
 from botforge.http.routes.documents import documents_router
 from botforge.http.routes.health import health_router
 from botforge.http.routes.queries import queries_router
+from botforge.http.routes.tool_servers import tool_servers_router
+from botforge.http.routes.tools import tools_router
 from botforge.http.schemas.documents import UploadRequest
 from botforge.http.schemas.fields import Problem
 from botforge_dev.build.layout import ROOT
@@ -35,6 +37,8 @@ def describe() -> dict[str, Any]:
         agent_router(nothing, deadline=nothing, models=frozenset(), on_result=nothing),
         documents_router(nothing),
         bots_router(nothing),
+        tool_servers_router(nothing, deadline=nothing),
+        tools_router(nothing),
         health_router(nothing),
     ]
     app = create_app(routers)

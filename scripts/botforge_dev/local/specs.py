@@ -19,8 +19,10 @@ _SIZES = {"query": 2, "documents": 2}  # environments; the others have one
 _ROLES = {"monitor": "worker"}
 
 
-def specs_of(template: Template, root: Path, dsns: Mapping[str, str], aws: LocalAws) -> dict[str, FunctionSpec]:
-    """Logical id → function. ``dsns``: role (tenant, worker) → connection."""
+def specs_of(
+    template: Template, root: Path, dsns: Mapping[str, str], aws: LocalAws, credentials_key: Path
+) -> dict[str, FunctionSpec]:
+    """Logical id → function. ``dsns``: role (tenant, worker) → connection; ``credentials_key``: in KMS's place."""
     specs: dict[str, FunctionSpec] = {}
     for logical_id, properties in template.functions().items():
         name = Path(properties["CodeUri"]).name
@@ -30,13 +32,15 @@ def specs_of(template: Template, root: Path, dsns: Mapping[str, str], aws: Local
             handler=properties["Handler"],
             timeout_s=float(properties["Timeout"]),
             memory_mb=int(properties["MemorySize"]),
-            variables=_variables(properties["Environment"]["Variables"], dsns[_ROLES.get(name, "tenant")], aws),
+            variables=_variables(
+                properties["Environment"]["Variables"], dsns[_ROLES.get(name, "tenant")], aws, credentials_key
+            ),
             size=_SIZES.get(name, 1),
         )
     return specs
 
 
-def _variables(declared: Mapping[str, Any], dsn: str, aws: LocalAws) -> dict[str, str]:
+def _variables(declared: Mapping[str, Any], dsn: str, aws: LocalAws, credentials_key: Path) -> dict[str, str]:
     """The function's environment: every variable that the template declares for it, and only those.
 
     A value that the template states is taken as it is; one that it computes has its local counterpart.
@@ -47,6 +51,8 @@ def _variables(declared: Mapping[str, Any], dsn: str, aws: LocalAws) -> dict[str
         "DATABASE_URL": dsn,
         "QUEUE_URL": aws.queue_url,
         "EMBEDDING_MODEL_DIR": str(MODEL_DIR),
+        "TOOL_CREDENTIALS_KEY_FILE": str(credentials_key),
+        "EGRESS_ALLOW_LOOPBACK": "true",  # tool servers on this machine, which nobody else can reach
         **{name: os.environ[name] for name in _FROM_SHELL if os.environ.get(name)},
     }
     given = {name: value for name, value in declared.items() if isinstance(value, str)}

@@ -141,7 +141,8 @@ class LocalStack:
 
     def _functions(self, template: Template, dsns: Mapping[str, str], aws: LocalAws) -> dict[str, Function]:
         functions: dict[str, Function] = {}
-        for logical_id, spec in specs_of(template, ROOT, dsns, aws).items():
+        key = self._data.path / "tool-credentials.key"
+        for logical_id, spec in specs_of(template, ROOT, dsns, aws, key).items():
             functions[logical_id] = function = Function(spec, self._data.log(spec.name))
             self._closing.callback(function.close)
         with ThreadPoolExecutor(max_workers=2) as pool:

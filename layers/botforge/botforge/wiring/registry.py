@@ -1,16 +1,41 @@
-"""/api/bots."""
+"""/api/bots and /api/mcp."""
 
 from botforge.adapters.clock import SystemClock
 from botforge.adapters.postgres.bots import PostgresBots
+from botforge.adapters.postgres.executions import PostgresExecutions
+from botforge.adapters.postgres.tool_servers import PostgresToolServers
 from botforge.http.gateway import Handler
 from botforge.http.routes.bots import bots_router
+from botforge.http.routes.tool_servers import tool_servers_router
+from botforge.http.routes.tools import tools_router
 from botforge.services.bots import BotService
+from botforge.services.registration import RegistrationService
+from botforge.services.tool_catalogue import ToolCatalogue
+from botforge.services.tool_credentials import ToolCredentials
 from botforge.settings import RegistrySettings, load
 from botforge.wiring.database import connect
-from botforge.wiring.web import web_handler
+from botforge.wiring.embedding import embedding_model
+from botforge.wiring.tools import LazyEmbedder, tool_transport, vault
+from botforge.wiring.web import request_deadline, web_handler
 
 
 def build() -> Handler:
     settings = load(RegistrySettings)
-    service = BotService(PostgresBots(connect(settings)), SystemClock())
-    return web_handler([bots_router(service)], settings)
+    database, clock = connect(settings), SystemClock()
+    bots, servers = PostgresBots(database), PostgresToolServers(database)
+    embedder = LazyEmbedder(lambda: embedding_model(settings))
+    registration = RegistrationService(
+        bots=bots,
+        servers=servers,
+        transport=tool_transport(settings),
+        credentials=ToolCredentials(vault(settings)),
+        embedder=embedder,
+        clock=clock,
+    )
+    catalogue = ToolCatalogue(bots, servers, PostgresExecutions(database), embedder)
+    routers = [
+        bots_router(BotService(bots, clock)),
+        tool_servers_router(registration, deadline=request_deadline(settings)),
+        tools_router(catalogue),
+    ]
+    return web_handler(routers, settings)

@@ -1,4 +1,4 @@
-"""What reaching registered tool servers takes, each part loaded when a request first needs it.
+"""Reaching registered tool servers: the transport and the vault, each loaded when a request first needs it.
 
 A function that could call a tool mostly does not: it must not pay, at init, for an MCP client, an HTTP client or KMS.
 """
@@ -12,6 +12,15 @@ from botforge.ports.arguments import ArgumentChecker
 from botforge.ports.embedding import Embedder, Embedding
 from botforge.ports.tools import Endpoint, ToolCall, ToolTransport, Vault
 from botforge.settings import ToolSettings
+
+
+def tool_transport(settings: ToolSettings) -> ToolTransport:
+    def make() -> ToolTransport:
+        from botforge.adapters.tools.by_protocol import ByProtocolTransport
+
+        return ByProtocolTransport(allow_loopback=settings.egress_allow_loopback)
+
+    return _LazyTransport(make)
 
 
 def vault(settings: ToolSettings) -> Vault:
