@@ -119,6 +119,10 @@ class Api:
         body = {"user_id": str(self.user), "bot_id": bot, "client_id": "test", "query": query, **fields}
         return self.call("POST", "/vector/query", json_body=body)
 
+    def register_server(self, bot: str, url: str, **fields: Any) -> Reply:  # noqa: ANN401 - fields of the body
+        body = {"bot_id": bot, "name": "server", "endpoint_url": url, "description": "Tools.", **fields}
+        return self.call("POST", "/api/mcp/register", json_body=body)
+
     def documents(self, bot: str) -> list[dict[str, Any]]:
         return list(self.call("GET", f"/upload/documents/{bot}").json["items"])
 
@@ -190,7 +194,9 @@ def s3_url() -> Generator[str]:
 
 
 @pytest.fixture
-def api(database: TestDatabase, s3_url: str, model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Api]:
+def api(
+    database: TestDatabase, s3_url: str, model_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Generator[Api]:
     bucket = f"bucket-{uuid4()}"
     environment = {
         "AWS_ACCESS_KEY_ID": "local",
@@ -199,9 +205,11 @@ def api(database: TestDatabase, s3_url: str, model_dir: Path, monkeypatch: pytes
         "AWS_ENDPOINT_URL": s3_url,
         "BUCKET": bucket,
         "DATABASE_URL": database.tenant,
+        "EGRESS_ALLOW_LOOPBACK": "true",
         "EMBEDDING_MODEL_DIR": str(model_dir),
         "POWERTOOLS_METRICS_NAMESPACE": "BotForge",
         "POWERTOOLS_SERVICE_NAME": "test",
+        "TOOL_CREDENTIALS_KEY_FILE": str(tmp_path / "tool-credentials.key"),
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
