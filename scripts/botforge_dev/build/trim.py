@@ -24,6 +24,17 @@ _UNUSED = (
     "aws_lambda_powertools/utilities/parser",
     "aws_lambda_powertools/utilities/streaming",
     "bin",  # console scripts
+    # The MCP SDK's server and what only that needs: adapters/tools/mcp_client_half.py loads the client alone.
+    "_cffi_backend*.so",
+    "cffi",
+    "click",
+    "cryptography",
+    "jwt",
+    "mcp/cli",
+    "mcp/server",
+    "pycparser",
+    "sse_starlette",
+    "uvicorn",
     "numpy/f2py",  # a Fortran compiler's front end
     "numpy/_core/_multiarray_tests*.so",
     "numpy/_core/_operand_flag_tests*.so",

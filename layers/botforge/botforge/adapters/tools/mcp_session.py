@@ -3,7 +3,7 @@
 Requests go through the SDK's dispatcher as raw JSON: its typed ``list_tools`` refuses a whole listing for one tool that
 breaks the schema, and its ``call_tool`` lists all tools before each call.
 
-Importing this module costs what importing ``mcp`` costs.
+Importing this module costs what importing the client half of ``mcp`` costs.
 """
 
 import logging
@@ -11,20 +11,6 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 import httpx2
-from mcp.client.session import ClientSession
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.dispatcher import CallOptions
-from mcp.shared.exceptions import MCPError
-from mcp.shared.inbound import (
-    MCP_METHOD_HEADER,
-    MCP_NAME_HEADER,
-    MCP_PROTOCOL_VERSION_HEADER,
-    encode_header_value,
-    find_invalid_x_mcp_header,
-    mcp_param_headers,
-    x_mcp_header_map,
-)
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
@@ -43,11 +29,28 @@ from botforge.adapters.tools.attempt import BROKEN_OFF, INVALID, Attempt, Failur
 from botforge.adapters.tools.definitions import HeaderParameters, ToolReader
 from botforge.adapters.tools.exchanges import MAX_ANSWER_BYTES
 from botforge.adapters.tools.json_values import Json, NotJson, as_list, storable, text
+from botforge.adapters.tools.mcp_client_half import client_half
 from botforge.adapters.tools.mcp_results import AsksForInput, read_result
 from botforge.adapters.tools.results import result_of
 from botforge.domain.errors import Delivery, ToolServerError
 from botforge.domain.tool import Dialect, Discovery, ToolResult
 from botforge.ports.tools import ToolCall
+
+with client_half():
+    from mcp.client.session import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.dispatcher import CallOptions
+    from mcp.shared.exceptions import MCPError
+    from mcp.shared.inbound import (
+        MCP_METHOD_HEADER,
+        MCP_NAME_HEADER,
+        MCP_PROTOCOL_VERSION_HEADER,
+        encode_header_value,
+        find_invalid_x_mcp_header,
+        mcp_param_headers,
+        x_mcp_header_map,
+    )
+    from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 _MAX_PAGES = 20
 _CLIENT = Implementation(name="botforge", version="0.1")
