@@ -10,6 +10,7 @@ DocumentId = NewType("DocumentId", UUID)
 ToolServerId = NewType("ToolServerId", UUID)
 ToolId = NewType("ToolId", UUID)
 ExecutionId = NewType("ExecutionId", UUID)
+ConversationId = NewType("ConversationId", UUID)
 RoutingExampleId = NewType("RoutingExampleId", UUID)
 
 MAX_KEY_BYTES = 1024  # Amazon S3's limit for an object key, in UTF-8 bytes

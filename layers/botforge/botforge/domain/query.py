@@ -7,7 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from botforge.domain.answer import Usage
-from botforge.domain.ids import BotId, DocumentId, UserId
+from botforge.domain.ids import BotId, ConversationId, DocumentId, UserId
 
 
 class Intent(StrEnum):
@@ -39,6 +39,7 @@ class Query:
     max_chunks: int | None = None
     similarity_threshold: float | None = None
     document_ids: tuple[DocumentId, ...] = ()  # empty: all documents of the bot
+    conversation_id: ConversationId | None = None  # None: the question stands alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,20 @@ from typing import Protocol
 
 from botforge.domain.bot import Bot, Namespace
 from botforge.domain.chunk import Candidate, Chunk, Hit
+from botforge.domain.conversation import Conversation, ConversationMessage, Entry
 from botforge.domain.document import Document, DocumentStatus, ObjectInfo
 from botforge.domain.execution import Execution, ExecutionOutcome, ExecutionStatus
-from botforge.domain.ids import BotId, ChunkRef, DocumentId, ExecutionId, ObjectKey, ToolId, ToolServerId, UserId
+from botforge.domain.ids import (
+    BotId,
+    ChunkRef,
+    ConversationId,
+    DocumentId,
+    ExecutionId,
+    ObjectKey,
+    ToolId,
+    ToolServerId,
+    UserId,
+)
 from botforge.domain.page import Page
 from botforge.domain.query import QueryRecord, QueryStatistics
 from botforge.domain.reasons import Reason
@@ -237,6 +248,37 @@ class Queries(Protocol):
     def statistics(self, user_id: UserId, bot_id: BotId, *, since: datetime, until: datetime) -> QueryStatistics: ...
 
 
+class Conversations(Protocol):
+    """``conversations`` and ``messages``. An id is chosen by the client, and means something to its owner only."""
+
+    def recent(
+        self, user_id: UserId, bot_id: BotId, conversation_id: ConversationId, *, limit: int
+    ) -> Sequence[ConversationMessage]:
+        """The latest messages with this bot, oldest of them first; none of a conversation that is unknown."""
+        ...
+
+    def append(self, entry: Entry) -> None:
+        """Add a question and its answer; the first begins the conversation.
+
+        Raises Conflict for an id that the user has given a conversation with another bot.
+        """
+        ...
+
+    def list(self, user_id: UserId, bot_id: BotId, *, limit: int, cursor: str | None) -> Page[Conversation]: ...
+
+    def get(self, user_id: UserId, conversation_id: ConversationId) -> Conversation | None: ...
+
+    def messages(
+        self, user_id: UserId, conversation_id: ConversationId, *, after: int, limit: int
+    ) -> Sequence[ConversationMessage]:
+        """Those with a number above ``after``, in order."""
+        ...
+
+    def delete(self, user_id: UserId, conversation_id: ConversationId) -> bool:
+        """The conversation and all that was said in it. False if unknown."""
+        ...
+
+
 class Maintenance(Protocol):
     """What the monitor may do across tenants."""
 
@@ -250,6 +292,10 @@ class Maintenance(Protocol):
 
     def expire_executions(self, *, older_than: timedelta) -> int:
         """``started`` executions whose worker never came back become ``unknown`` (worker_lost)."""
+        ...
+
+    def expire_conversations(self, *, older_than: timedelta) -> int:
+        """Delete conversations in which nothing was said for that long."""
         ...
 
     def deleted_bots(self, *, limit: int) -> Sequence[PurgeableBot]: ...

@@ -15,6 +15,7 @@ _BOTS_A_RUN = 20
 class MonitoringResult:
     claims_expired: int
     uploads_expired: int
+    conversations_expired: int
     bots_purged: int
     purges_failed: int  # tried again in the next run
     common_lexemes: int
@@ -27,13 +28,15 @@ class MonitoringService:
     vectors: VectorIndex
     claim_age: timedelta = timedelta(hours=6)  # past every redelivery: 5 receives, an hour's visibility each
     upload_age: timedelta = timedelta(hours=2)  # past a presigned form's hour
+    conversation_age: timedelta = timedelta(days=30)  # since the last message
 
     def run(self) -> MonitoringResult:
         """One round. Two that overlap do the same work twice and no harm."""
         claims = self.maintenance.expire_claims(older_than=self.claim_age)
         uploads = self.maintenance.expire_uploads(older_than=self.upload_age)
+        conversations = self.maintenance.expire_conversations(older_than=self.conversation_age)
         purged, failed = self._purge()
-        return MonitoringResult(claims, uploads, purged, failed, self.maintenance.refresh_statistics())
+        return MonitoringResult(claims, uploads, conversations, purged, failed, self.maintenance.refresh_statistics())
 
     def _purge(self) -> tuple[int, int]:
         """Objects first, then vectors, rows last: as long as anything is left, the row says so."""

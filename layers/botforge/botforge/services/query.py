@@ -13,6 +13,7 @@ from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, Qu
 from botforge.ports.clock import Clock
 from botforge.ports.links import Links
 from botforge.services.answering import Answerer
+from botforge.services.dialogue import Dialogue
 from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
 from botforge.services.stages import Stages
@@ -25,12 +26,14 @@ class QueryResult:
     answer: Answer
     retrieval: Retrieval
     record: QueryRecord
+    searched: str  # the question as it was searched for; in a conversation it can differ from the message
     degraded: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class QueryService:
     log: QueryLog
+    dialogue: Dialogue
     retriever: Retriever
     answerer: Answerer
     links: Links
@@ -47,11 +50,15 @@ class QueryService:
         with stages.measure("bot"):
             bot = self.log.bot(query)
         try:
-            retrieval = self._retrieve(query, bot, deadline, stages)
+            with stages.measure("history"):
+                resolved = self.dialogue.resolve(query, deadline)
+            retrieval = self._retrieve(query, resolved.text, bot, deadline, stages)
             with stages.measure("answer"):
-                answer = self.answerer.answer(query.text, retrieval, model=query.model, deadline=deadline)
+                answer = self.answerer.answer(resolved.text, retrieval, model=query.model, deadline=deadline)
             with stages.measure("links"):
                 answer = self._linked(query, answer)
+            with stages.measure("history"):
+                kept = self.dialogue.remember(query, answer.text)
         except BotForgeError as error:
             self.log.remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
             raise
@@ -64,14 +71,16 @@ class QueryService:
             best_relevance=retrieval.best_relevance,
         )
         remembered = self.log.remember(record)
-        degraded = {**answer.degraded} if remembered else {**answer.degraded, "statistics": "database_unavailable"}
-        return QueryResult(answer, retrieval, record, degraded)
+        degraded = {**resolved.degraded, **answer.degraded}
+        degraded |= {} if remembered else {"statistics": "database_unavailable"}
+        degraded |= {} if kept else {"conversation": "database_unavailable"}
+        return QueryResult(answer, retrieval, record, resolved.text, degraded)
 
-    def _retrieve(self, query: Query, bot: Bot, deadline: Deadline, stages: Stages) -> Retrieval:
+    def _retrieve(self, query: Query, text: str, bot: Bot, deadline: Deadline, stages: Stages) -> Retrieval:
         return self.retriever.retrieve(
             query.user_id,
             query.bot_id,
-            query.text,
+            text,
             max_chunks=query.max_chunks or bot.max_chunks,
             threshold=bot.similarity_threshold if query.similarity_threshold is None else query.similarity_threshold,
             document_ids=query.document_ids,

@@ -3,13 +3,17 @@
 from botforge.adapters.clock import SystemClock
 from botforge.adapters.postgres.bots import PostgresBots
 from botforge.adapters.postgres.chunks import PostgresChunks
+from botforge.adapters.postgres.conversations import PostgresConversations
 from botforge.adapters.postgres.queries import PostgresQueries
 from botforge.adapters.storage.links import S3Links
 from botforge.http.gateway import Handler
 from botforge.http.routes.agent import agent_router
+from botforge.http.routes.conversations import conversations_router
 from botforge.http.routes.queries import queries_router
 from botforge.services.agent_query import AgentResult
 from botforge.services.answering import Answerer
+from botforge.services.conversations import ConversationService
+from botforge.services.dialogue import Dialogue
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
@@ -35,8 +39,10 @@ def build() -> Handler:
     cache = cache_of(settings)
     embedder = cached(model, cache)
     log, chat = QueryLog(bots, queries), chat_model(settings)
+    conversations = PostgresConversations(database)
     service = QueryService(
         log=log,
+        dialogue=Dialogue(conversations, chat),
         retriever=Retriever(embedder, vector_index(settings, database), PostgresChunks(database)),
         # Sentences of passages do not come up again: they would only push questions out of the cache.
         answerer=Answerer(chat, ExtractiveAnswerer(model), GroundingCheck(model)),
@@ -54,6 +60,7 @@ def build() -> Handler:
             on_result=lambda result: record_query(result.record),
         ),
         agent_router(acting, deadline=deadline, models=models, on_result=_record_agent),
+        conversations_router(ConversationService(bots, conversations)),
     ]
     return web_handler(routers, settings)
 

@@ -12,6 +12,7 @@ from botforge.adapters.clock import SystemClock
 from botforge.adapters.embedding.onnx import OnnxEmbedder
 from botforge.adapters.postgres.bots import PostgresBots
 from botforge.adapters.postgres.chunks import PostgresChunks
+from botforge.adapters.postgres.conversations import PostgresConversations
 from botforge.adapters.postgres.database import Database
 from botforge.adapters.postgres.queries import PostgresQueries
 from botforge.adapters.vectors.pgvector import PgVectorIndex
@@ -21,6 +22,7 @@ from botforge.domain.ids import BotId, ObjectKey, UserId
 from botforge.domain.query import Query
 from botforge.ports.chat import Completion, Message, ToolOffer
 from botforge.services.answering import Answerer
+from botforge.services.dialogue import Dialogue
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
@@ -56,6 +58,7 @@ database = Database(os.environ["DATABASE_URL"])
 embedder = OnnxEmbedder(Path(os.environ["EMBEDDING_MODEL_DIR"]))
 service = QueryService(
     log=QueryLog(PostgresBots(database), PostgresQueries(database)),
+    dialogue=Dialogue(PostgresConversations(database), None),
     retriever=Retriever(embedder, PgVectorIndex(database), PostgresChunks(database)),
     answerer=Answerer(InstantChatModel(), ExtractiveAnswerer(embedder), GroundingCheck(embedder)),
     links=NoLinks(),

@@ -60,6 +60,13 @@ class PostgresMaintenance:
         """
         return self._count(statement, {"age": older_than})
 
+    def expire_conversations(self, *, older_than: timedelta) -> int:
+        statement: LiteralString = """
+            with expired as (delete from conversations where updated_at < now() - %(age)s returning id)
+            select count(*) from expired
+        """
+        return self._count(statement, {"age": older_than})
+
     def deleted_bots(self, *, limit: int) -> Sequence[PurgeableBot]:
         statement: LiteralString = """
             select user_id, id as bot_id from bots where deleted_at is not null order by deleted_at limit %(limit)s
@@ -80,6 +87,7 @@ class PostgresMaintenance:
             connection.execute("delete from mcp_tools where bot_id = %s", (bot_id,))
             connection.execute("delete from mcp_servers where bot_id = %s", (bot_id,))
             connection.execute("delete from queries where bot_id = %s", (bot_id,))
+            connection.execute("delete from conversations where bot_id = %s", (bot_id,))
             connection.execute("delete from chunks where bot_id = %s", (bot_id,))
             connection.execute("delete from documents where bot_id = %s", (bot_id,))
             connection.execute("delete from bots where id = %s", (bot_id,))

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from botforge.domain.errors import InvalidRequest
-from botforge.domain.ids import BotId, DocumentId, UserId
+from botforge.domain.ids import BotId, ConversationId, DocumentId, UserId
 from botforge.domain.query import Query
 from botforge.http.principal import must_be
 from botforge.http.schemas.queries import QueryRequest
@@ -29,4 +29,5 @@ def asked(body: QueryRequest, user: UserId, models: frozenset[str]) -> Query:
         max_chunks=body.max_chunks,
         similarity_threshold=body.similarity_threshold,
         document_ids=tuple(map(DocumentId, body.document_ids)),
+        conversation_id=None if body.conversation_id is None else ConversationId(body.conversation_id),
     )

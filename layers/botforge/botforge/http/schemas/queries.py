@@ -30,6 +30,7 @@ class QueryRequest(TenantBody):
     max_chunks: MaxChunks | None = None
     similarity_threshold: SimilarityThreshold | None = None
     document_ids: Annotated[tuple[UUID, ...], Field(max_length=100)] = ()
+    conversation_id: UUID | None = None  # of the client's choosing: its first message begins the conversation
 
 
 class SourceReply(ReplyBody):
@@ -97,6 +98,8 @@ class QueryReply(ReplyBody):
     user_id: UUID
     bot_id: UUID
     query: str
+    conversation_id: UUID | None
+    searched: str  # the question as it was searched for: a follow-up with what it refers to
     response: str
     intent: Intent
     processing_type: ProcessingType
@@ -123,6 +126,8 @@ class QueryReply(ReplyBody):
             user_id=record.query.user_id,
             bot_id=record.query.bot_id,
             query=record.query.text,
+            conversation_id=record.query.conversation_id,
+            searched=result.searched,
             response=answer.text,
             intent=record.intent,
             processing_type=record.processing_type,

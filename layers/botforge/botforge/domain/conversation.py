@@ -1,0 +1,113 @@
+"""What was said before, and how much of it a follow-up is read with."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import pairwise
+from uuid import UUID
+
+from botforge.domain.clipping import clipped, estimated_tokens
+from botforge.domain.ids import BotId, ConversationId, UserId
+
+MAX_TURNS = 6
+MAX_HISTORY_TOKENS = 1_000
+_MAX_QUESTION_TOKENS = 200
+_MAX_ANSWER_TOKENS = 200
+_JOINED_TOKENS = 60  # of each earlier question that joins a follow-up: it must not drown it
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationMessage:
+    number: int  # from 0
+    role: Role
+    text: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    id: ConversationId
+    user_id: UserId
+    bot_id: BotId
+    client_id: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and what was answered."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A turn on its way into a conversation."""
+
+    user_id: UserId
+    bot_id: BotId
+    conversation_id: ConversationId
+    client_id: str
+    query_id: UUID
+    turn: Turn
+
+
+def turns_of(messages: Sequence[ConversationMessage]) -> list[Turn]:
+    """The turns in order; an answer without its question, cut off by a limit, is left out."""
+    turns: list[Turn] = []
+    for one, following in pairwise(messages):
+        if one.role is Role.USER and following.role is Role.ASSISTANT:
+            turns.append(Turn(one.text, following.text))
+    return turns
+
+
+def bounded(turns: Sequence[Turn]) -> list[Turn]:
+    """The latest turns, each cut to a size, that fit MAX_TURNS and MAX_HISTORY_TOKENS; in order."""
+    kept: list[Turn] = []
+    room = MAX_HISTORY_TOKENS
+    for turn in reversed(turns[-MAX_TURNS:]):
+        cut = Turn(clipped(turn.question, _MAX_QUESTION_TOKENS), clipped(turn.answer, _MAX_ANSWER_TOKENS))
+        room -= estimated_tokens(cut.question) + estimated_tokens(cut.answer)
+        if room < 0:
+            break
+        kept.insert(0, cut)
+    return kept
+
+
+# What points back to something said before. English only: elsewhere a short message alone tells.
+_POINTERS = re.compile(
+    r"\b(it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|former|latter"
+    r"|same|else)\b",
+    re.IGNORECASE,
+)
+_CONTINUES = re.compile(
+    r"^\W*(and|but|or|so|what about|how about|what else|why not|yes|no|ok|okay|sure|please)\b", re.IGNORECASE
+)
+_CONTENT = re.compile(r"\w{4,}")
+_FEW_WORDS = 2
+
+
+def is_follow_up(text: str) -> bool:
+    """Whether the message seems to need what was said before it: it points back, goes on, or hardly says anything."""
+    few = len(_CONTENT.findall(text)) <= _FEW_WORDS
+    return few or bool(_POINTERS.search(text)) or bool(_CONTINUES.match(text))
+
+
+def joined(turns: Sequence[Turn], text: str) -> str:
+    """The message behind the question before it: what a search without an LLM can make of a follow-up."""
+    return "\n".join([*(_beginning(turn.question) for turn in turns[-1:]), text])
+
+
+def _beginning(text: str) -> str:
+    while estimated_tokens(text) > _JOINED_TOKENS:
+        text = text[: len(text) * 3 // 4]
+    return text

@@ -1,0 +1,75 @@
+"""Messages in a conversation: a follow-up is made to stand alone before anything is searched."""
+
+from dataclasses import dataclass
+
+from botforge.domain.conversation import MAX_TURNS, Entry, Turn, bounded, is_follow_up, joined, turns_of
+from botforge.domain.deadline import Deadline
+from botforge.domain.errors import ChatModelUnavailable, DatabaseUnavailable, DeadlineExceeded
+from botforge.domain.prompting import REWRITE, message_after_turns
+from botforge.domain.query import Query
+from botforge.ports.chat import ChatModel, Message
+from botforge.ports.repositories import Conversations
+
+_REWRITE_SHARE = 0.3  # of the time that is left: what follows needs most of it
+_MAX_REWRITTEN = 1_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A message as it can be understood alone. ``degraded``: the missing part → why."""
+
+    text: str
+    degraded: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    conversations: Conversations
+    chat: ChatModel | None
+
+    def resolve(self, query: Query, deadline: Deadline) -> Resolved:
+        """The query's text with what it means by "it"; as it is outside a conversation and in its first message.
+
+        With an LLM, rewritten; without one, or when it fails, a follow-up is joined to the question before it.
+        Raises DatabaseUnavailable.
+        """
+        if query.conversation_id is None:
+            return Resolved(query.text, {})
+        messages = self.conversations.recent(query.user_id, query.bot_id, query.conversation_id, limit=2 * MAX_TURNS)
+        turns = bounded(turns_of(messages))
+        if not turns:
+            return Resolved(query.text, {})
+        if self.chat is None:
+            return Resolved(_joined(turns, query.text), {})
+        try:
+            return Resolved(self._rewritten(self.chat, turns, query, deadline), {})
+        except ChatModelUnavailable as error:
+            return Resolved(_joined(turns, query.text), {"rewriting": error.code})
+
+    def remember(self, query: Query, answer: str) -> bool:
+        """Add the turn to its conversation; False if that could not be done, which must not cost the answer.
+
+        Raises Conflict for a conversation with another bot.
+        """
+        if query.conversation_id is None:
+            return True
+        turn = Turn(query.text, answer)
+        entry = Entry(query.user_id, query.bot_id, query.conversation_id, query.client_id, query.id, turn)
+        try:
+            self.conversations.append(entry)
+        except (DatabaseUnavailable, DeadlineExceeded):
+            return False
+        return True
+
+    def _rewritten(self, chat: ChatModel, turns: list[Turn], query: Query, deadline: Deadline) -> str:
+        messages = (Message("system", REWRITE), Message("user", message_after_turns(turns, query.text)))
+        limited = deadline.less(deadline.remaining() * (1 - _REWRITE_SHARE))
+        completion = chat.complete(messages, model=query.model, deadline=limited)
+        text = " ".join(completion.text.split())
+        if not text or completion.truncated or len(text) > max(_MAX_REWRITTEN, 2 * len(query.text)):
+            raise ChatModelUnavailable("The LLM did not rewrite the message.", code="llm_invalid_response")
+        return text
+
+
+def _joined(turns: list[Turn], text: str) -> str:
+    return joined(turns, text) if is_follow_up(text) else text
