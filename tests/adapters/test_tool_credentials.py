@@ -19,7 +19,6 @@ from botforge.domain.tool import Credential, CredentialKind, Dialect, ToolProtoc
 from botforge.ports.tools import Endpoint, ToolCall
 from botforge_dev.fakes.loopback import Answer, Hang, Request, Respond, serve
 
-
 _SECRET = "s3cret/+"
 
 
