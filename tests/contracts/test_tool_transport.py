@@ -189,6 +189,12 @@ def test_a_result_above_its_bound_is_cut_visibly(subject: Subject) -> None:
         pytest.param(HUGE, "tool_response_too_large", Delivery.ANSWERED, id="huge"),
         pytest.param(GZIP_BOMB, "tool_server_invalid_response", Delivery.ANSWERED, id="gzip bomb"),
         pytest.param(
+            Respond(200, GZIP_BOMB.encoded(), {"Content-Encoding": "gzip", "content-encoding": "identity"}),
+            "tool_server_invalid_response",
+            Delivery.ANSWERED,
+            id="gzip bomb that is called identity as well",
+        ),
+        pytest.param(
             Respond(200, b"{}", {"X-Padding": "a" * 40_000}), "tool_response_too_large", Delivery.ANSWERED, id="headers"
         ),
         pytest.param(RESET, "tool_server_error", Delivery.UNKNOWN, id="reset"),
@@ -302,6 +308,16 @@ def test_a_secret_that_no_header_can_hold_sends_nothing(subject: Subject, secret
 
     assert (error.code, error.delivery) == ("tool_server_unauthorized", Delivery.NOT_SENT)
     assert secret.strip() == "" or secret not in str(error)
+    assert subject.calls() == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Host", "content-length", "Transfer-Encoding", "Cookie", "two words", "X:Y", "x\r\ny"]
+)
+def test_a_credential_takes_no_header_that_says_what_the_request_is(subject: Subject, name: str) -> None:
+    error = subject.failure(credential=Credential(CredentialKind.HEADER, "s3cret", header=name))
+
+    assert error.delivery is Delivery.NOT_SENT
     assert subject.calls() == []
 
 

@@ -20,6 +20,7 @@ class Failure:
 UNREACHABLE = Failure("tool_server_unreachable", "The tool server cannot be reached.")
 TIMED_OUT = Failure("tool_server_timeout", "The tool server did not answer in time.")
 BROKEN_OFF = Failure("tool_server_error", "The tool server broke the connection off.")
+UNSENDABLE = Failure("tool_server_error", "The request cannot be sent: a header or its value is not valid.")
 INVALID = Failure("tool_server_invalid_response", "The tool server's answer is not what its protocol asks for.")
 COMPRESSED = Failure("tool_server_invalid_response", "The tool server's answer is compressed, unasked.")
 TOO_LARGE = Failure("tool_response_too_large", "The tool server's answer is larger than it may be.")

@@ -25,6 +25,19 @@ from botforge.ports.tools import Endpoint
 
 _VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
+_OURS = frozenset(  # headers that say what the request is, and to whom
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+    }
+    | {"host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+)
 _EARLY_S = 60.0  # a token is taken for expired so much before it is, or half of its life before
 _DEFAULT_LIFE_S = 300.0  # of a token without ``expires_in``
 _MAX_TOKENS = 256
@@ -56,9 +69,10 @@ class CredentialHeaders:
             case CredentialKind.BEARER:
                 return {"Authorization": f"Bearer {_sendable(credential.secret)}"}
             case CredentialKind.HEADER:
-                if not _NAME.fullmatch(credential.header or ""):
-                    raise _error("The credential's header has no valid name.")
-                return {credential.header or "": _sendable(credential.secret)}
+                name = credential.header or ""
+                if not _NAME.fullmatch(name) or name.lower() in _OURS:
+                    raise _error("The credential's header has no name that it may have.")
+                return {name: _sendable(credential.secret)}
             case CredentialKind.OAUTH:
                 return {"Authorization": f"Bearer {self._token(endpoint.url, credential, deadline)}"}
 

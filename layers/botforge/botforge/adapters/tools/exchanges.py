@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from botforge.adapters.overdue import Calls, Overdue
-from botforge.adapters.tools.attempt import BROKEN_OFF, INVALID, TIMED_OUT, UNREACHABLE, Abandoned, Attempt, Failure
+from botforge.adapters.tools.attempt import (
+    BROKEN_OFF,
+    INVALID,
+    TIMED_OUT,
+    UNREACHABLE,
+    UNSENDABLE,
+    Abandoned,
+    Attempt,
+    Failure,
+)
 from botforge.adapters.tools.egress import EgressGuard, VettedEndpoint
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import BotForgeError
@@ -23,6 +32,8 @@ if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
+_TELLING = (UNSENDABLE, UNREACHABLE, TIMED_OUT, BROKEN_OFF, INVALID)  # of several failures, the first says most
+
 MAX_ANSWER_BYTES = 2 * 1024 * 1024  # over one connection, headers included
 _MAX_EXCHANGES = 64  # at once, those included whose deadline has passed and that have not noticed yet
 
@@ -116,13 +127,11 @@ class Exchanges:
             return self._tls
 
 
-def _told(error: Exception, attempt: Attempt) -> Exception:
-    """``error`` in our words; as it is, if it is none that a server can cause."""
-    known = next((leaf for leaf in _leaves(error) if isinstance(leaf, BotForgeError)), None)
-    if known is not None:
-        return known
-    failures = [failure for leaf in _leaves(error) if (failure := _failure(leaf))]
-    return attempt.error(failures[0]) if failures else error
+def _told(error: Exception, attempt: Attempt) -> BotForgeError:
+    """``error`` in our words. Whatever it is, it came while a stranger's bytes were read: they may have caused it."""
+    leaves = _leaves(error)
+    known = next((leaf for leaf in leaves if isinstance(leaf, BotForgeError)), None)
+    return known or attempt.error(min((_failure(leaf) for leaf in leaves), key=_TELLING.index))
 
 
 def _leaves(error: BaseException) -> list[BaseException]:
@@ -133,8 +142,8 @@ def _leaves(error: BaseException) -> list[BaseException]:
     return [leaf for part in group.exceptions for leaf in _leaves(part)]
 
 
-def _failure(error: BaseException) -> Failure | None:
-    """What an exception of the libraries beneath means; None for what no server causes."""
+def _failure(error: BaseException) -> Failure:
+    """What an exception of the libraries beneath means."""
     import httpx2
 
     match error:
@@ -142,11 +151,9 @@ def _failure(error: BaseException) -> Failure | None:
             return TIMED_OUT
         case httpx2.ConnectError() | httpx2.ConnectTimeout():
             return UNREACHABLE
-        case httpx2.LocalProtocolError():  # what we were asked to send is no HTTP
-            return Failure("tool_server_error", "The request cannot be sent: a header or its value is not valid.")
+        case httpx2.LocalProtocolError():
+            return UNSENDABLE
         case httpx2.TransportError() | httpx2.StreamError():
             return BROKEN_OFF
-        case httpx2.HTTPError() | httpx2.InvalidURL():
-            return INVALID
         case _:
-            return None
+            return INVALID

@@ -197,12 +197,12 @@ def _system_dial() -> httpcore2.AsyncNetworkBackend:
 
 
 def _unacceptable(response: httpcore2.Response) -> Failure | None:
-    headers = {name.lower(): value.strip().lower() for name, value in response.headers}
     if sum(len(name) + len(value) + 4 for name, value in response.headers) > _MAX_HEADER_BYTES:
         return TOO_LARGE
     if 300 <= response.status < 400:
         return REDIRECTED
-    if headers.get(b"content-encoding", b"identity") != b"identity":
+    encodings = [value.strip().lower() for name, value in response.headers if name.lower() == b"content-encoding"]
+    if any(encoding not in (b"", b"identity") for encoding in encodings):
         return COMPRESSED
     return None
 
