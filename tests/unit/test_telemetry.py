@@ -151,12 +151,13 @@ def test_a_clock_that_runs_ahead_gives_no_negative_lag(capsys: pytest.CaptureFix
 
 
 def test_a_round_of_the_monitor_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    record_monitoring(MonitoringResult(1, 2, 3, 4, 5, 6))
+    record_monitoring(MonitoringResult(1, 2, 3, 4, 5, 6, 7))
 
     document = flushed(capsys)
 
     assert document["Monitoring.claims_expired"] == [1]
-    assert document["Monitoring.purges_failed"] == [5]
+    assert document["Monitoring.executions_expired"] == [4]
+    assert document["Monitoring.purges_failed"] == [6]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])

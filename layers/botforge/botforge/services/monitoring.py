@@ -16,6 +16,7 @@ class MonitoringResult:
     claims_expired: int
     uploads_expired: int
     conversations_expired: int
+    executions_expired: int
     bots_purged: int
     purges_failed: int  # tried again in the next run
     common_lexemes: int
@@ -29,14 +30,24 @@ class MonitoringService:
     claim_age: timedelta = timedelta(hours=6)  # past every redelivery: 5 receives, an hour's visibility each
     upload_age: timedelta = timedelta(hours=2)  # past a presigned form's hour
     conversation_age: timedelta = timedelta(days=30)  # since the last message
+    execution_age: timedelta = timedelta(minutes=5)  # past the 29 s that any request may take
 
     def run(self) -> MonitoringResult:
         """One round. Two that overlap do the same work twice and no harm."""
         claims = self.maintenance.expire_claims(older_than=self.claim_age)
         uploads = self.maintenance.expire_uploads(older_than=self.upload_age)
         conversations = self.maintenance.expire_conversations(older_than=self.conversation_age)
+        executions = self.maintenance.expire_executions(older_than=self.execution_age)
         purged, failed = self._purge()
-        return MonitoringResult(claims, uploads, conversations, purged, failed, self.maintenance.refresh_statistics())
+        return MonitoringResult(
+            claims_expired=claims,
+            uploads_expired=uploads,
+            conversations_expired=conversations,
+            executions_expired=executions,
+            bots_purged=purged,
+            purges_failed=failed,
+            common_lexemes=self.maintenance.refresh_statistics(),
+        )
 
     def _purge(self) -> tuple[int, int]:
         """Objects first, then vectors, rows last: as long as anything is left, the row says so."""

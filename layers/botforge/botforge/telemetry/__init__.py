@@ -7,7 +7,13 @@ fields of logs, never dimensions of metrics: every distinct dimension is a metri
 
 from botforge.telemetry.invocation import InvocationFailed, instrumented
 from botforge.telemetry.logs import log_failed_message, log_unforeseen, logger
-from botforge.telemetry.records import record_ingestion, record_monitoring, record_query, record_tool_uses
+from botforge.telemetry.records import (
+    record_ingestion,
+    record_monitoring,
+    record_query,
+    record_tool_monitoring,
+    record_tool_uses,
+)
 from botforge.telemetry.redaction import conceal
 
 __all__ = [
@@ -20,5 +26,6 @@ __all__ = [
     "record_ingestion",
     "record_monitoring",
     "record_query",
+    "record_tool_monitoring",
     "record_tool_uses",
 ]

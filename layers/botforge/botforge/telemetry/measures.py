@@ -17,6 +17,7 @@ from botforge.domain.query import QueryRecord, QueryStatus
 if TYPE_CHECKING:  # at run time it would bring the ports along, into every function
     from botforge.domain.tool_use import ToolUse
     from botforge.services.monitoring import MonitoringResult
+    from botforge.services.tool_monitoring import ToolMonitoringResult
 
 NAMESPACE = os.environ.get("POWERTOOLS_METRICS_NAMESPACE") or "BotForge"
 
@@ -62,6 +63,20 @@ def measure_ingestion(result: IngestionResult) -> None:
 def measure_monitoring(result: "MonitoringResult") -> None:
     for name, number in asdict(result).items():
         count(f"Monitoring.{name}", number)
+
+
+def measure_tool_monitoring(result: "ToolMonitoringResult") -> None:
+    """``ToolServers.unhealthy`` counts those whose last check failed, an open circuit included; an alarm watches it."""
+    number = {status.value: servers for status, servers in result.servers.items()}
+    count("ToolServers.healthy", number["healthy"])
+    count("ToolServers.unhealthy", number["unhealthy"] + number["open"])
+    count("ToolServers.circuit_open", number["open"])
+    count("ToolServerChecks.answered", result.answered)
+    count("ToolServerChecks.failed", result.failed)
+    count("ToolServerChecks.left", result.left)
+    count("ToolDefinitions.changed", result.tools_changed)
+    for latency_ms in result.latencies_ms:
+        measure("ToolServerLatency", MetricUnit.Milliseconds, latency_ms)
 
 
 def flush(*, cold_start: bool) -> None:

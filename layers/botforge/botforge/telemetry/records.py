@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING
 from botforge.domain.ingestion import IngestionResult
 from botforge.domain.query import QueryRecord
 from botforge.telemetry.logs import logger
-from botforge.telemetry.measures import measure_ingestion, measure_monitoring, measure_query, measure_tool_use
+from botforge.telemetry.measures import (
+    measure_ingestion,
+    measure_monitoring,
+    measure_query,
+    measure_tool_monitoring,
+    measure_tool_use,
+)
 
 if TYPE_CHECKING:  # at run time it would bring the ports along, into every function
     from botforge.domain.tool_use import ToolUse
     from botforge.services.monitoring import MonitoringResult
+    from botforge.services.tool_monitoring import ToolMonitoringResult
+
+
+_MAX_IDS = 20  # in one line
 
 
 def record_query(record: QueryRecord) -> None:
@@ -72,3 +82,19 @@ def record_ingestion(result: IngestionResult) -> None:
 def record_monitoring(result: "MonitoringResult") -> None:
     logger.info("monitoring", extra=asdict(result))
     measure_monitoring(result)
+
+
+def record_tool_monitoring(result: "ToolMonitoringResult") -> None:
+    logger.info(
+        "tool_monitoring",
+        extra={
+            "servers": {status.value: number for status, number in result.servers.items()},
+            "answered": result.answered,
+            "failed": result.failed,
+            "left": result.left,
+            "tools_changed": result.tools_changed,
+            "circuits_opened": [str(server_id) for server_id in result.circuits_opened[:_MAX_IDS]],
+            "circuits_closed": result.circuits_closed,
+        },
+    )
+    measure_tool_monitoring(result)

@@ -15,7 +15,7 @@ from botforge.services.tool_credentials import ToolCredentials
 from botforge.settings import RegistrySettings, load
 from botforge.wiring.database import connect
 from botforge.wiring.embedding import embedding_model
-from botforge.wiring.tools import LazyEmbedder, tool_transport, vault
+from botforge.wiring.tools import LazyEmbedder, transport, vault
 from botforge.wiring.web import request_deadline, web_handler
 
 
@@ -27,7 +27,7 @@ def build() -> Handler:
     registration = RegistrationService(
         bots=bots,
         servers=servers,
-        transport=tool_transport(settings),
+        transport=transport(settings),
         credentials=ToolCredentials(vault(settings)),
         embedder=embedder,
         clock=clock,

@@ -4,7 +4,8 @@ A function that could call a tool mostly does not: it must not pay, at init, for
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from threading import Lock
+from typing import TypeVar
 
 from botforge.domain.deadline import Deadline
 from botforge.domain.tool import Discovery, JsonObject, ToolResult
@@ -13,14 +14,20 @@ from botforge.ports.embedding import Embedder, Embedding
 from botforge.ports.tools import Endpoint, ToolCall, ToolTransport, Vault
 from botforge.settings import ToolSettings
 
+Made = TypeVar("Made")
 
-def tool_transport(settings: ToolSettings) -> ToolTransport:
-    def make() -> ToolTransport:
-        from botforge.adapters.tools.by_protocol import ByProtocolTransport
 
-        return ByProtocolTransport(allow_loopback=settings.egress_allow_loopback)
+def once(make: Callable[[], Made]) -> Callable[[], Made]:
+    """What ``make`` returns, made by the first call: calls come from many threads, and functools.cache is no lock."""
+    lock, made = Lock(), list[Made]()
 
-    return _LazyTransport(make)
+    def get() -> Made:
+        with lock:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get
 
 
 def vault(settings: ToolSettings) -> Vault:
@@ -62,7 +69,7 @@ class LazyEmbedder:
     """An embedder that is loaded by the first text: most requests to the registry embed nothing."""
 
     def __init__(self, make: Callable[[], Embedder]) -> None:
-        self._made = cache(make)
+        self._made = once(make)
 
     @property
     def model_id(self) -> str:
@@ -78,7 +85,7 @@ class LazyEmbedder:
 
 class _LazyTransport:
     def __init__(self, make: Callable[[], ToolTransport]) -> None:
-        self._made = cache(make)
+        self._made = once(make)
 
     def discover(self, endpoint: Endpoint, *, deadline: Deadline) -> Discovery:
         return self._made().discover(endpoint, deadline=deadline)
@@ -89,7 +96,7 @@ class _LazyTransport:
 
 class _LazyChecker:
     def __init__(self, make: Callable[[], ArgumentChecker]) -> None:
-        self._made = cache(make)
+        self._made = once(make)
 
     def problems(self, schema: JsonObject, arguments: JsonObject) -> Sequence[str]:
         return self._made().problems(schema, arguments)
@@ -97,7 +104,7 @@ class _LazyChecker:
 
 class _LazyVault:
     def __init__(self, make: Callable[[], Vault]) -> None:
-        self._made = cache(make)
+        self._made = once(make)
 
     def seal(self, plaintext: bytes, *, context: Mapping[str, str]) -> bytes:
         return self._made().seal(plaintext, context=context)
