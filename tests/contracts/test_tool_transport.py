@@ -1,5 +1,6 @@
 """What every tool transport keeps to: the REST contract, and both generations of MCP."""
 
+import gzip
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -326,6 +327,16 @@ def test_the_idempotency_key_is_sent_where_there_is_one(subject: Subject) -> Non
     subject.call("pay", amount=2)
 
     assert [call.headers.get("idempotency-key") for call in subject.calls()] == ["execution-1", None]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "identity, gzip", "deflate", "br", "zstd", "x-unheard-of"])
+def test_no_answer_is_decoded_even_if_it_is_honest(subject: Subject, encoding: str) -> None:
+    subject.fail(Respond(200, gzip.compress(b'{"success": true, "result": 1}'), {"Content-Encoding": encoding}))
+
+    error = subject.failure()
+
+    assert error.code == "tool_server_invalid_response"
+    assert "compressed" in error.message
 
 
 def test_errors_never_repeat_what_the_server_said(subject: Subject) -> None:
