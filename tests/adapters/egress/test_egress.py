@@ -9,7 +9,7 @@ from botforge.adapters.tools.by_protocol import ByProtocolTransport
 from botforge.adapters.tools.egress import EgressGuard
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import Delivery, EgressRefused, ToolServerError
-from botforge.domain.tool import Dialect, ToolProtocol
+from botforge.domain.tool import Credential, CredentialKind, Dialect, ToolProtocol
 from botforge.ports.tools import Endpoint, ToolCall
 
 PAY = ToolCall("pay", {"amount": 1}, {}, None)
@@ -139,3 +139,13 @@ def test_the_error_for_a_registrar_names_the_field_and_what_to_do() -> None:
     assert raised.value.field == "endpoint_url"
     assert raised.value.next_step
     assert "10.0.0.1" not in raised.value.message  # what an inner name resolves to is not for strangers
+
+
+def test_a_refused_token_endpoint_is_told_apart_from_a_refused_server() -> None:
+    credential = Credential(CredentialKind.OAUTH, "s3cret", token_url="https://10.0.0.1/token", client_id="bot")
+    endpoint = Endpoint("https://tools.example.com/", ToolProtocol.REST, None, credential)
+
+    with pytest.raises(EgressRefused) as raised:
+        ByProtocolTransport(resolve=_public).discover(endpoint, deadline=Deadline.after(30))
+
+    assert raised.value.field == "token_url"

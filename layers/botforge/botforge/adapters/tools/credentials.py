@@ -19,7 +19,7 @@ from botforge.adapters.tools.endpoint_url import read_endpoint_url
 from botforge.adapters.tools.exchanges import Exchange, Exchanges, Work
 from botforge.adapters.tools.json_values import NotJson, as_object, parse
 from botforge.domain.deadline import Deadline
-from botforge.domain.errors import Delivery, ToolServerError
+from botforge.domain.errors import Delivery, EgressRefused, ToolServerError
 from botforge.domain.tool import Credential, CredentialKind
 from botforge.ports.tools import Endpoint
 
@@ -109,7 +109,10 @@ class CredentialHeaders:
                 raise _error(f"The token endpoint answered with HTTP {response.status_code}.")
             exchange.answer(response.content)
 
-        body = self._exchanges.run(credential.token_url or "", ask, headers=headers, deadline=deadline)
+        try:
+            body = self._exchanges.run(credential.token_url or "", ask, headers=headers, deadline=deadline)
+        except EgressRefused as refused:
+            raise EgressRefused(f"The token endpoint is refused. {refused.message}", field="token_url") from refused
         return _read_token(body, now)
 
 
