@@ -124,7 +124,9 @@ class RegistrationService:
         return RegisteredServer(server, tools, (*discovery.notes, *_idle_policies(server, tools)))
 
     def get(self, user_id: UserId, bot_id: BotId, server_id: ToolServerId) -> RegisteredServer:
-        server = self._owned(user_id, bot_id, server_id)
+        server = self._owned(user_id, server_id)
+        if server.bot_id != bot_id:
+            raise _unknown_server()
         return RegisteredServer(server, self.servers.tools_of(user_id, server_id))
 
     def list(self, user_id: UserId, bot_id: BotId, *, limit: int, cursor: str | None) -> Page[ToolServer]:
@@ -132,13 +134,13 @@ class RegistrationService:
         return self.servers.list(user_id, bot_id, limit=limit, cursor=cursor)
 
     def change(
-        self, user_id: UserId, bot_id: BotId, server_id: ToolServerId, changes: ServerChanges, *, deadline: Deadline
+        self, user_id: UserId, server_id: ToolServerId, changes: ServerChanges, *, deadline: Deadline
     ) -> RegisteredServer:
         """A new address, protocol or credential is tried out first; what the server lists then is reviewed as ever.
 
         A credential was given for one address: it is dropped with it, unless a new one comes along.
         """
-        server = self._owned(user_id, bot_id, server_id)
+        server = self._owned(user_id, server_id)
         changed = self._sealed(_changed(server, changes), server, changes)
         look_again = (
             changed.endpoint_url != server.endpoint_url
@@ -149,15 +151,13 @@ class RegistrationService:
             return self._looked_at(changed, deadline)
         return self._saved(changed, ())
 
-    def refresh(
-        self, user_id: UserId, bot_id: BotId, server_id: ToolServerId, *, deadline: Deadline
-    ) -> RegisteredServer:
+    def refresh(self, user_id: UserId, server_id: ToolServerId, *, deadline: Deadline) -> RegisteredServer:
         """Look at the server now. What it has changed or added waits for review; a circuit that was open closes."""
-        return self._looked_at(self._owned(user_id, bot_id, server_id), deadline)
+        return self._looked_at(self._owned(user_id, server_id), deadline)
 
-    def delete(self, user_id: UserId, bot_id: BotId, server_id: ToolServerId) -> None:
+    def delete(self, user_id: UserId, server_id: ToolServerId) -> None:
         """The server, its tools and its credential are gone; its executions stay."""
-        self._owned(user_id, bot_id, server_id)
+        self._owned(user_id, server_id)
         if not self.servers.delete(user_id, server_id):
             raise _unknown_server()
 
@@ -198,9 +198,9 @@ class RegistrationService:
         if self.bots.get(user_id, bot_id) is None:
             raise NotFound("There is no such bot.", code="bot_not_found", field="bot_id")
 
-    def _owned(self, user_id: UserId, bot_id: BotId, server_id: ToolServerId) -> ToolServer:
+    def _owned(self, user_id: UserId, server_id: ToolServerId) -> ToolServer:
         server = self.servers.get(user_id, server_id)
-        if server is None or server.bot_id != bot_id:
+        if server is None:
             raise _unknown_server()
         return server
 

@@ -27,13 +27,13 @@ class ToolCatalogue:
     def of_user(self, user_id: UserId, *, limit: int, cursor: str | None) -> Page[ServerTool]:
         return self.servers.tools(user_id, bot_id=None, limit=limit, cursor=cursor)
 
-    def accept(self, user_id: UserId, bot_id: BotId, tool_id: ToolId, *, digest: str | None) -> ServerTool:
+    def accept(self, user_id: UserId, tool_id: ToolId, *, digest: str | None) -> ServerTool:
         """The definition that waits becomes the one that is used; without one, a disabled tool is used again.
 
         ``digest``: of the definition that the owner has seen. Raises Conflict if another one waits by now, or if the
         server no longer lists the tool.
         """
-        row = self._owned(user_id, bot_id, tool_id)
+        row = self._owned(user_id, tool_id)
         tool = row.tool
         accepted = tool.pending or tool.definition
         if digest is not None and digest != accepted.digest:
@@ -48,14 +48,14 @@ class ToolCatalogue:
         (embedding,) = self.embedder.embed([tool_text(accepted)])
         changed = replace(tool, definition=accepted, pending=None, status=ToolStatus.ACTIVE)
         self.servers.save_tools(user_id, row.server.id, [changed], {tool.id: embedding.vector})
-        return self._owned(user_id, bot_id, tool_id)
+        return self._owned(user_id, tool_id)
 
-    def disable(self, user_id: UserId, bot_id: BotId, tool_id: ToolId) -> ServerTool:
+    def disable(self, user_id: UserId, tool_id: ToolId) -> ServerTool:
         """The tool is not offered again before its owner accepts it, whatever its server says."""
-        row = self._owned(user_id, bot_id, tool_id)
+        row = self._owned(user_id, tool_id)
         disabled: Tool = replace(row.tool, status=ToolStatus.DISABLED)
         self.servers.save_tools(user_id, row.server.id, [disabled], {})
-        return self._owned(user_id, bot_id, tool_id)
+        return self._owned(user_id, tool_id)
 
     def executions_of(
         self,
@@ -85,8 +85,8 @@ class ToolCatalogue:
         if self.bots.get(user_id, bot_id) is None:
             raise NotFound("There is no such bot.", code="bot_not_found", field="bot_id")
 
-    def _owned(self, user_id: UserId, bot_id: BotId, tool_id: ToolId) -> ServerTool:
+    def _owned(self, user_id: UserId, tool_id: ToolId) -> ServerTool:
         row = self.servers.tool(user_id, tool_id)
-        if row is None or row.tool.bot_id != bot_id:
+        if row is None:
             raise NotFound("There is no such tool.", code="tool_not_found", field="tool_id")
         return row

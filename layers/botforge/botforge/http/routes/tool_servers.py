@@ -9,7 +9,7 @@ from botforge.domain.deadline import Deadline
 from botforge.domain.ids import BotId, ToolServerId
 from botforge.http.principal import User
 from botforge.http.routes.responses import PROBLEMS
-from botforge.http.schemas.fields import Cursor, Limit
+from botforge.http.schemas.fields import ById, Cursor, Limit
 from botforge.http.schemas.tool_servers import (
     RegisteredServerReply,
     ServerChange,
@@ -29,34 +29,30 @@ def tool_servers_router(registration: RegistrationService, *, deadline: Callable
         made = registration.register(user, BotId(body.bot_id), body.draft(), deadline=deadline(request))
         return RegisteredServerReply.of_registered(made)
 
-    @router.get("/servers/{bot_id}")
-    def list_servers(bot_id: UUID, user: User, limit: Limit = 50, cursor: Cursor | None = None) -> ServerPage:
+    @router.get("/servers/{id}")
+    def list_servers(bot_id: ById, user: User, limit: Limit = 50, cursor: Cursor | None = None) -> ServerPage:
         page = registration.list(user, BotId(bot_id), limit=limit, cursor=cursor)
         return ServerPage(items=[ServerReply.of(server) for server in page.items], next_cursor=page.next_cursor)
 
-    @router.get("/servers/{bot_id}/{server_id}")
-    def get_server(bot_id: UUID, server_id: UUID, user: User) -> RegisteredServerReply:
+    @router.get("/servers/{id}/{server_id}")
+    def get_server(bot_id: ById, server_id: UUID, user: User) -> RegisteredServerReply:
         return RegisteredServerReply.of_registered(registration.get(user, BotId(bot_id), ToolServerId(server_id)))
 
-    @router.patch("/servers/{bot_id}/{server_id}")
-    def change_server(
-        bot_id: UUID, server_id: UUID, body: ServerChange, user: User, request: Request
-    ) -> RegisteredServerReply:
+    @router.patch("/servers/{id}")
+    def change_server(server_id: ById, body: ServerChange, user: User, request: Request) -> RegisteredServerReply:
         """A new address, protocol or credential is tried out before it is kept."""
-        changed = registration.change(
-            user, BotId(bot_id), ToolServerId(server_id), body.changes(), deadline=deadline(request)
-        )
+        changed = registration.change(user, ToolServerId(server_id), body.changes(), deadline=deadline(request))
         return RegisteredServerReply.of_registered(changed)
 
-    @router.delete("/servers/{bot_id}/{server_id}", status_code=204)
-    def delete_server(bot_id: UUID, server_id: UUID, user: User) -> Response:
-        registration.delete(user, BotId(bot_id), ToolServerId(server_id))
+    @router.delete("/servers/{id}", status_code=204)
+    def delete_server(server_id: ById, user: User) -> Response:
+        registration.delete(user, ToolServerId(server_id))
         return Response(status_code=204)
 
-    @router.post("/servers/{bot_id}/{server_id}/refresh")
-    def refresh_server(bot_id: UUID, server_id: UUID, user: User, request: Request) -> RegisteredServerReply:
+    @router.post("/servers/{id}/refresh")
+    def refresh_server(server_id: ById, user: User, request: Request) -> RegisteredServerReply:
         """Look at the server now; what it has changed or added waits for review."""
-        seen = registration.refresh(user, BotId(bot_id), ToolServerId(server_id), deadline=deadline(request))
+        seen = registration.refresh(user, ToolServerId(server_id), deadline=deadline(request))
         return RegisteredServerReply.of_registered(seen)
 
     return router

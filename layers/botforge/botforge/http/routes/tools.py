@@ -12,7 +12,7 @@ from botforge.domain.page import Page
 from botforge.domain.tool import ServerTool, ToolStatus
 from botforge.http.principal import User
 from botforge.http.routes.responses import PROBLEMS
-from botforge.http.schemas.fields import Cursor
+from botforge.http.schemas.fields import ById, Cursor
 from botforge.http.schemas.tool_servers import ToolName
 from botforge.http.schemas.tools import (
     ExecutionLimit,
@@ -34,16 +34,16 @@ def tools_router(catalogue: ToolCatalogue) -> APIRouter:
         """The tools of all of the caller's bots."""
         return _tool_page(catalogue.of_user(user, limit=limit, cursor=cursor))
 
-    @router.get("/tools/{bot_id}")
-    def list_tools(bot_id: UUID, user: User, limit: ToolLimit = 25, cursor: Cursor | None = None) -> ToolPage:
+    @router.get("/tools/{id}")
+    def list_tools(bot_id: ById, user: User, limit: ToolLimit = 25, cursor: Cursor | None = None) -> ToolPage:
         return _tool_page(catalogue.of_bot(user, BotId(bot_id), limit=limit, cursor=cursor))
 
-    @router.patch("/tools/{bot_id}/{tool_id}")
-    def change_tool(bot_id: UUID, tool_id: UUID, body: ToolChange, user: User) -> ToolReply:
+    @router.patch("/tools/{id}")
+    def change_tool(tool_id: ById, body: ToolChange, user: User) -> ToolReply:
         """Accept the definition that waits, or take the tool out of use."""
         if body.status is ToolStatus.ACTIVE:
-            return ToolReply.of(catalogue.accept(user, BotId(bot_id), ToolId(tool_id), digest=body.digest))
-        return ToolReply.of(catalogue.disable(user, BotId(bot_id), ToolId(tool_id)))
+            return ToolReply.of(catalogue.accept(user, ToolId(tool_id), digest=body.digest))
+        return ToolReply.of(catalogue.disable(user, ToolId(tool_id)))
 
     @router.get("/executions/{bot_id}")
     def list_executions(

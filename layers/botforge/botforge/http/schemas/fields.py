@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
+from fastapi import Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
 
@@ -34,6 +35,8 @@ SimilarityThreshold = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="The least calibrated relevance that a passage needs."),
 ]
+# The gateway takes one name for a place in a path, whatever the method makes of the id that stands there.
+ById = Annotated[UUID, Path(alias="id")]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Cursor = Annotated[str, Field(max_length=200)]
 Moment = Annotated[datetime, PlainSerializer(lambda moment: moment.isoformat(), return_type=str)]
