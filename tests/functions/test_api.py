@@ -368,7 +368,7 @@ def test_endpoints_of_later_versions_do_not_exist_yet(api: Api) -> None:
 def test_health_is_open_and_says_nothing_secret(api: Api) -> None:
     reply = api.call("GET", "/health", requestContext={"http": {"method": "GET", "path": "/health", "sourceIp": "x"}})
     assert (reply.status, reply.json["status"]) == (200, "ok")
-    assert set(reply.json["dependencies"]) == {"database", "vector_index", "embedding_model", "llm"}
+    assert set(reply.json["dependencies"]) == {"database", "vector_index", "embedding_model", "llm", "tool_servers"}
     assert "127.0.0.1" not in reply.body
     assert "only-for-tests" not in reply.body
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from botforge.domain.answer import Usage
+from botforge.domain.execution import ExecutionStatus
 from botforge.domain.ids import BotId, ConversationId, DocumentId, UserId
 
 
@@ -75,3 +76,10 @@ class QueryStatistics:
     mean_relevance: float | None
     prompt_tokens: int
     completion_tokens: int
+    executions_by_status: dict[str, int]
+
+    @property
+    def tool_success_rate(self) -> float | None:
+        """The share of ended executions that succeeded; None if there was none."""
+        ended = sum(n for status, n in self.executions_by_status.items() if status != ExecutionStatus.STARTED)
+        return self.executions_by_status.get(ExecutionStatus.SUCCEEDED, 0) / ended if ended else None

@@ -317,3 +317,7 @@ class Health(Protocol):
     def ping(self) -> None:
         """Raise DatabaseUnavailable unless the database answers and its schema is the one we expect."""
         ...
+
+    def tool_servers(self) -> Mapping[ServerStatus, int]:
+        """How many active tool servers are in which state, over all tenants."""
+        ...

@@ -8,18 +8,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from botforge.domain.errors import Unavailable
+from botforge.domain.tool import ServerStatus
 
 
 class Condition(StrEnum):
     OK = "ok"
+    DEGRADED = "degraded"  # a part of it is missing
     UNAVAILABLE = "unavailable"
     NOT_CONFIGURED = "not_configured"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check saw; ``counts`` where the dependency is many things."""
+
+    condition: Condition
+    counts: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyHealth:
     condition: Condition
     latency_ms: float | None = None
+    counts: Mapping[str, int] | None = None
     code: str | None = None  # why it is unavailable; never an address or a message of the dependency's own
 
 
@@ -33,7 +44,7 @@ class HealthReport:
         return all(self.dependencies[name].condition is Condition.OK for name in self.required)
 
 
-Check = Callable[[], Condition]  # raises Unavailable
+Check = Callable[[], Finding]  # raises Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +71,19 @@ class HealthService:
         return HealthReport(results, self.required)
 
 
+def of_tool_servers(servers: Mapping[ServerStatus, int]) -> Finding:
+    """As the monitor last found them, over all tenants; the counts say nothing of whose they are."""
+    failing = servers[ServerStatus.UNHEALTHY] + servers[ServerStatus.OPEN]
+    counts = {status.value: number for status, number in servers.items()}
+    if not sum(servers.values()):
+        return Finding(Condition.NOT_CONFIGURED, counts)
+    return Finding(Condition.DEGRADED if failing else Condition.OK, counts)
+
+
 def _measured(check: Check) -> DependencyHealth:
     start = time.monotonic()
     try:
-        condition = check()
+        found = check()
     except Unavailable as error:
         return DependencyHealth(Condition.UNAVAILABLE, code=error.code)
-    return DependencyHealth(condition, latency_ms=(time.monotonic() - start) * 1000)
+    return DependencyHealth(found.condition, latency_ms=(time.monotonic() - start) * 1000, counts=found.counts)

@@ -9,7 +9,7 @@ from botforge.domain.errors import EmbeddingUnavailable
 from botforge.http.gateway import Handler
 from botforge.http.routes.health import health_router
 from botforge.ports.vectors import VectorIndex
-from botforge.services.health import Check, Condition, HealthService
+from botforge.services.health import Check, Condition, Finding, HealthService, of_tool_servers
 from botforge.settings import EmbeddingSettings, HealthSettings, load
 from botforge.wiring.database import connect
 from botforge.wiring.vectors import vector_index
@@ -31,22 +31,26 @@ def build() -> Handler:
         """
         return vector_index(settings, connect(settings))
 
-    def check_database() -> Condition:
+    def check_database() -> Finding:
         database.ping()
-        return Condition.OK
+        return Finding(Condition.OK)
 
-    def check_index() -> Condition:
+    def check_index() -> Finding:
         index().ping(Deadline.after(_CHECK_S))
-        return Condition.OK
+        return Finding(Condition.OK)
 
-    def check_llm() -> Condition:
-        return Condition.OK if settings.chat_configured else Condition.NOT_CONFIGURED
+    def check_llm() -> Finding:
+        return Finding(Condition.OK if settings.chat_configured else Condition.NOT_CONFIGURED)
+
+    def check_tool_servers() -> Finding:
+        return of_tool_servers(database.tool_servers())
 
     checks: dict[str, Check] = {
         "database": check_database,
         "vector_index": check_index,
         "embedding_model": _embedding_check(settings),
         "llm": check_llm,
+        "tool_servers": check_tool_servers,
     }
     return web_handler([health_router(HealthService(checks, _REQUIRED, _CHECK_S))], settings)
 
@@ -54,7 +58,7 @@ def build() -> Handler:
 def _embedding_check(settings: EmbeddingSettings) -> Check:
     """Without loading the model: its files are looked at, as far as they are ours."""
 
-    def check() -> Condition:
+    def check() -> Finding:
         match settings.embedding_backend:
             case "onnx":
                 check_files(settings.embedding_model_dir)
@@ -63,6 +67,6 @@ def _embedding_check(settings: EmbeddingSettings) -> Check:
                     raise EmbeddingUnavailable(
                         "The embedding model is not where it should be.", code="embedding_model_missing"
                     )
-        return Condition.OK
+        return Finding(Condition.OK)
 
     return check

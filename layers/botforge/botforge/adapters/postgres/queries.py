@@ -64,7 +64,12 @@ class PostgresQueries:
                 percentile_cont(0.95) within group (order by latency_ms) as latency_p95_ms,
                 avg(best_relevance) as mean_relevance,
                 coalesce(sum(prompt_tokens), 0)::bigint as prompt_tokens,
-                coalesce(sum(completion_tokens), 0)::bigint as completion_tokens
+                coalesce(sum(completion_tokens), 0)::bigint as completion_tokens,
+                coalesce((select jsonb_object_agg(status, n) from (
+                    select status, count(*) as n from mcp_executions
+                    where bot_id = %(bot)s and user_id = %(user)s
+                        and "timestamp" >= %(since)s and "timestamp" < %(until)s
+                    group by status) as x), '{}') as executions_by_status
             from window_rows
         """
         parameters = {"bot": bot_id, "user": user_id, "since": since, "until": until}

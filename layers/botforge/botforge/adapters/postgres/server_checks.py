@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import LiteralString
 
-from psycopg.rows import kwargs_row, tuple_row
+from psycopg.rows import kwargs_row
 
 from botforge.adapters.postgres.database import Database
+from botforge.adapters.postgres.health import servers_by_status
 from botforge.adapters.postgres.tool_rows import (
     SERVER_COLUMNS,
     TOOL_COLUMNS,
@@ -81,10 +82,7 @@ class PostgresServerChecks:
         return self._database.fetch(None, statement, {"server": server.id}, kwargs_row(as_tool))
 
     def health(self) -> Mapping[ServerStatus, int]:
-        statement: LiteralString = "select health_status, servers from tool_servers_by_status()"
-        rows = self._database.fetch(None, statement, {}, tuple_row)
-        counted = {ServerStatus(status): int(servers) for status, servers in rows}
-        return {status: counted.get(status, 0) for status in ServerStatus}
+        return servers_by_status(self._database)
 
 
 def _oldest_check_first(server: ToolServer) -> float:

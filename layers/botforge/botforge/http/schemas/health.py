@@ -9,6 +9,7 @@ class DependencyReply(ReplyBody):
     required: bool
     latency_ms: float | None
     code: str | None
+    counts: dict[str, int] | None  # of tool servers, by status
 
 
 class HealthReply(ReplyBody):
@@ -27,6 +28,7 @@ class HealthReply(ReplyBody):
                     required=name in report.required,
                     latency_ms=None if health.latency_ms is None else round(health.latency_ms, 2),
                     code=health.code,
+                    counts=None if health.counts is None else dict(health.counts),
                 )
                 for name, health in report.dependencies.items()
             },

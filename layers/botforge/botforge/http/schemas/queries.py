@@ -164,7 +164,10 @@ class StatisticsReply(ReplyBody):
     mean_relevance: float | None
     prompt_tokens: int
     completion_tokens: int
+    executions_by_status: dict[str, int]
+    tool_success_rate: float | None  # of the executions that ended
 
     @classmethod
     def of(cls, user_id: UUID, bot_id: UUID, statistics: QueryStatistics) -> "StatisticsReply":
-        return cls(user_id=user_id, bot_id=bot_id, **asdict(statistics))
+        rate = statistics.tool_success_rate
+        return cls(user_id=user_id, bot_id=bot_id, tool_success_rate=rate, **asdict(statistics))
