@@ -236,6 +236,22 @@ def test_tools_are_found_nearest_first_within_their_bot(
     assert [similarity for _, similarity in found] == [pytest.approx(1, abs=1e-3), pytest.approx(0.8, abs=1e-3)]
 
 
+def test_tools_near_to_any_of_several_vectors_are_found_at_once_with_their_similarity_to_each(
+    servers: PostgresToolServers, bot: Bot
+) -> None:
+    server = a_server(bot)
+    tools = [a_tool(server, name) for name in ("first", "second", "neither")]
+    servers.create(server, tools, [a_vector(1.0), a_vector(0.6, 0.8), a_vector(0.0, 0.0, 1.0)])
+
+    found = servers.nearest_to_any(bot.user_id, bot.id, [a_vector(1.0), a_vector(0.0, 1.0)], limit=1)
+
+    assert {row.tool.definition.name: pytest.approx(cosines, abs=1e-3) for row, cosines in found} == {
+        "first": [1, 0],
+        "second": [0.6, 0.8],
+    }
+    assert servers.nearest_to_any(UserId(uuid4()), bot.id, [a_vector(1.0)], limit=9) == []
+
+
 def test_only_tools_that_may_be_called_are_offered(servers: PostgresToolServers, bot: Bot) -> None:
     server, idle, broken = a_server(bot), a_server(bot, "idle", is_active=False), a_server(bot, "broken")
     tools = [a_tool(server, status.value, status=status) for status in ToolStatus]

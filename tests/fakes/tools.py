@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import mul
 from typing import Any
 from uuid import uuid4
 
@@ -57,18 +58,24 @@ class InMemoryToolServers:
 
     tools: list[tuple[ServerTool, Vector]] = field(default_factory=list[tuple[ServerTool, Vector]])
     open_circuits: tuple[str, ...] = ()
-    searches: int = 0
 
     def nearest(
         self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int
     ) -> Sequence[tuple[ServerTool, float]]:
-        self.searches += 1
-        scored = [
-            (tool, sum(a * b for a, b in zip(vector, own, strict=True)))
-            for tool, own in self.tools
-            if (tool.server.user_id, tool.server.bot_id) == (user_id, bot_id)
-        ]
-        return sorted(scored, key=lambda pair: -pair[1])[:limit]
+        found = self.nearest_to_any(user_id, bot_id, [vector], limit=limit)
+        return sorted([(tool, cosine) for tool, (cosine,) in found], key=lambda pair: -pair[1])
+
+    def nearest_to_any(
+        self, user_id: UserId, bot_id: BotId, vectors: Sequence[Vector], *, limit: int
+    ) -> Sequence[tuple[ServerTool, Sequence[float]]]:
+        own = [pair for pair in self.tools if (pair[0].server.user_id, pair[0].server.bot_id) == (user_id, bot_id)]
+        cosines = [[sum(map(mul, vector, known)) for vector in vectors] for _, known in own]
+        best = {
+            place
+            for part in range(len(vectors))
+            for place in sorted(range(len(own)), key=lambda place: -cosines[place][part])[:limit]
+        }
+        return [(own[place][0], cosines[place]) for place in sorted(best)]
 
     def callable_count(self, user_id: UserId, bot_id: BotId) -> int:
         return sum((tool.server.user_id, tool.server.bot_id) == (user_id, bot_id) for tool, _ in self.tools)

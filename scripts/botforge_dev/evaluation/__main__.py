@@ -13,8 +13,8 @@ import psycopg
 
 from botforge_dev.evaluation.datasets import DataError
 from botforge_dev.evaluation.product import ProductError
-from botforge_dev.evaluation.stack import own_stack, running
-from botforge_dev.evaluation.suites import SUITES
+from botforge_dev.evaluation.stack import own_stack, progress, running
+from botforge_dev.evaluation.suites import PARTS, SUITES
 from botforge_dev.local.aws import AwsError
 from botforge_dev.local.data_folder import FolderError
 from botforge_dev.local.postgres import PostgresError
@@ -29,7 +29,7 @@ _FAULTS = (
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="evaluate", description="Figures over labelled data, through the product.")
-    parser.add_argument("suite", choices=sorted(SUITES))
+    parser.add_argument("suite", choices=sorted([*SUITES, *PARTS]))
     parser.add_argument("--data", type=Path, required=True, help="folder with the labelled data")
     parser.add_argument("--split", required=True, help="which part of it, as its files are named")
     parser.add_argument("--json", action="store_true", help="print exactly one JSON object")
@@ -41,14 +41,20 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     start = time.monotonic()
     try:
-        with running(chosen.url, chosen.token) if chosen.url else own_stack() as product:
-            figures = SUITES[chosen.suite](product, chosen.data, chosen.split)
+        figures = _figures(chosen)
     except _FAULTS as error:
         print(f"evaluate: {error}", file=sys.stderr)
         return 1
     figures = {"suite": chosen.suite, "split": chosen.split, "seconds": round(time.monotonic() - start, 1), **figures}
     print(json.dumps(figures) if chosen.json else "\n".join(lines(figures)))
     return 0
+
+
+def _figures(chosen: argparse.Namespace) -> dict[str, Any]:
+    if chosen.suite in PARTS:
+        return PARTS[chosen.suite](chosen.data, chosen.split, progress)
+    with running(chosen.url, chosen.token) if chosen.url else own_stack() as product:
+        return SUITES[chosen.suite](product, chosen.data, chosen.split)
 
 
 def lines(figures: dict[str, Any], indent: str = "") -> list[str]:

@@ -150,6 +150,15 @@ class CallableTools(Protocol):
         """
         ...
 
+    def nearest_to_any(
+        self, user_id: UserId, bot_id: BotId, vectors: Sequence[Vector], *, limit: int
+    ) -> Sequence[tuple[ServerTool, Sequence[float]]]:
+        """For each vector the ``limit`` callable tools nearest to it, each tool once, with its cosine to every vector.
+
+        In no particular order; one round trip.
+        """
+        ...
+
     def callable_count(self, user_id: UserId, bot_id: BotId) -> int: ...
 
     def withheld(self, user_id: UserId, bot_id: BotId) -> Sequence[str]:

@@ -3,18 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from botforge.domain.clauses import clauses
 from botforge.domain.ids import BotId, UserId
 from botforge.domain.tool import ServerTool
+from botforge.domain.tool_ranking import ranked
 from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import CallableTools
 
-_NEAREST = 40
+_NEAREST = 20  # to the message, and to each of its clauses
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     tools: tuple[ServerTool, ...]  # best first
-    scores: tuple[float, ...]
+    scores: tuple[float, ...]  # their cosines to what they answer best
     callable_tools: int  # how many there were to choose from
     degraded: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -26,8 +28,9 @@ class ToolSelector:
 
     def select(self, user_id: UserId, bot_id: BotId, text: str, *, limit: int) -> Selection:
         """The ``limit`` tools that the text is most likely about. Raises EmbeddingUnavailable, DatabaseUnavailable."""
-        vector = self.embedder.embed([text])[0].vector
-        nearest = self.servers.nearest(user_id, bot_id, vector, limit=_NEAREST)
-        known = len(nearest) if len(nearest) < _NEAREST else self.servers.callable_count(user_id, bot_id)
-        chosen = nearest[:limit]
-        return Selection(tuple(tool for tool, _ in chosen), tuple(score for _, score in chosen), known)
+        parts = [text, *clauses(text)]
+        vectors = [embedding.vector for embedding in self.embedder.embed(parts)]
+        found = self.servers.nearest_to_any(user_id, bot_id, vectors, limit=_NEAREST)
+        known = len(found) if len(found) < _NEAREST else self.servers.callable_count(user_id, bot_id)
+        chosen = ranked(parts, found, limit=limit)
+        return Selection(tuple(one.target for one in chosen), tuple(one.cosine for one in chosen), known)

@@ -217,6 +217,32 @@ class PostgresToolServers:
 
         return self._database.fetch(user_id, statement, parameters, kwargs_row(scored))
 
+    def nearest_to_any(
+        self, user_id: UserId, bot_id: BotId, vectors: Sequence[Vector], *, limit: int
+    ) -> Sequence[tuple[ServerTool, Sequence[float]]]:
+        statement: LiteralString = f"""
+            with measured as materialized (
+                select t.id, v.place, t.embedding <=> v.vector::halfvec(384) as distance
+                from mcp_tools t join mcp_servers s on s.id = t.mcp_server_id
+                    cross join unnest(%(vectors)s::text[]) with ordinality as v (vector, place)
+                where {_CALLABLE}
+            ), placed as (
+                select id, place, distance, row_number() over (partition by place order by distance, id) as position
+                from measured
+            ), best as materialized (
+                select id, array_agg(distance order by place) as distances
+                from placed group by id having min(position) <= %(limit)s
+            )
+            select {SERVER_COLUMNS}, {TOOL_COLUMNS}, best.distances
+            from best join mcp_tools t on t.id = best.id join {_SERVERS} on s.id = t.mcp_server_id
+        """
+        parameters = {"user": user_id, "bot": bot_id, "vectors": [literal(each) for each in vectors], "limit": limit}
+
+        def scored(*, distances: Sequence[float], **columns: object) -> tuple[ServerTool, Sequence[float]]:
+            return as_server_tool(**columns), [1 - distance for distance in distances]
+
+        return self._database.fetch(user_id, statement, parameters, kwargs_row(scored))
+
     def callable_count(self, user_id: UserId, bot_id: BotId) -> int:
         statement: LiteralString = f"""
             select count(*) from mcp_tools t join {_SERVERS} on s.id = t.mcp_server_id where {_CALLABLE}
