@@ -1,16 +1,20 @@
 """``./scripts/demo``: the whole of BotForge in a minute or two, on the documents of ``examples/documents``.
 
 Starts a stack of its own, puts documents into the bucket in each of the three ways, watches them being indexed, asks,
-checks every answer against what the documents say, deletes one and sees it gone. Exits 0 only if all of it worked.
+checks every answer against what the documents say, has a registered tool calculate, deletes a document and sees it
+gone. Exits 0 only if all of it worked.
 """
 
+import importlib.util
 import json
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import ThreadingHTTPServer
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
@@ -29,6 +33,8 @@ from botforge_dev.local.tokens import TokenIssuer
 from botforge_dev.model.weights import WeightsError
 
 DOCUMENTS = ROOT / "examples" / "documents"
+TOOL_SERVER = ROOT / "examples" / "tool_server.py"
+CALCULATION, CALCULATED = "Calculate 25 * 17 + 100", "525"
 _INDEXING_S = 180
 
 
@@ -61,6 +67,10 @@ class Tour:
         for question in questions["unanswerable"]:
             with _step(f"Ask what the documents do not say: {question['question']}"):
                 self._ask_in_vain(question["question"])
+        with _step("Register the tool server of examples/tool_server.py"), example_tools() as endpoint:
+            self._register(endpoint)
+            with _step(f"Ask for action: {CALCULATION}"):
+                self._calculate()
         gone = questions["answerable"][0]
         with _step(f"Delete {gone['file']}, and ask again: {gone['question']}"):
             self._delete(gone["file"], gone["question"], gone["phrase"])
@@ -114,15 +124,34 @@ class Tour:
     def _ask(self, question: str, phrase: str, file: str) -> None:
         reply = self._query(question)
         _show(reply)
-        text = " ".join([reply["response"], *(source["text"] for source in reply["sources"])])
+        found = [*reply["sources"], *reply["retrieved"]]  # what the answer cites, and what it was given beside that
+        text = " ".join([reply["response"], *(source["text"] for source in found)])
         _expect(not reply["abstained"], "the bot found nothing")
         _expect(phrase.lower() in " ".join(text.lower().split()), f"neither answer nor sources say “{phrase}”")
-        _expect(file in {source["filename"] for source in reply["sources"]}, f"{file} is not among the sources")
+        _expect(file in {source["filename"] for source in found}, f"{file} is not among the sources")
 
     def _ask_in_vain(self, question: str) -> None:
         reply = self._query(question)
         _show(reply)
         _expect(reply["abstained"] and not reply["sources"], "the bot should have found nothing")
+
+    def _register(self, endpoint: str) -> None:
+        policies = {"*": {"read_only": True}}
+        wish = {"bot_id": self.bot, "name": "Example tools", "endpoint_url": endpoint, "policies": policies}
+        registered = self._call("POST", "/api/mcp/register", 201, json=wish)
+        print(f"   {endpoint}: {', '.join(tool['name'] for tool in registered['tools'])}")
+
+    def _calculate(self) -> None:
+        body = {"user_id": self.described["user"], "bot_id": self.bot, "client_id": "demo", "query": CALCULATION}
+        reply = self._call("POST", "/vector/mcp-query", 200, json=body)
+        print("\n".join(f"   {line}" for line in reply["response"].splitlines()))
+        _expect(CALCULATED in reply["response"], f"the answer does not say {CALCULATED}")
+        (used,) = reply["mcp_tools_used"]
+        _expect(used["status"] == "succeeded", f"the call {used['status']}: {used['error_message']}")
+        rows = self._call("GET", f"/api/mcp/executions/{self.bot}", 200)["items"]
+        row = next((row for row in rows if row["id"] == used["execution_id"]), None)
+        _expect(row is not None and row["status"] == "succeeded", "no execution proves the call")
+        print(f"   execution {used['execution_id']}: {used['tool']} {used['arguments']} {used['status']}")
 
     def _delete(self, file: str, question: str, phrase: str) -> None:
         self._call("DELETE", f"/upload/documents/{self.bot}/{self.documents[file]}", 204)
@@ -165,6 +194,24 @@ def _show(reply: dict[str, Any]) -> None:
 
 def _report(what: str) -> None:
     print(f"  starting: {what}", flush=True)
+
+
+@contextmanager
+def example_tools() -> Generator[str]:
+    """Run examples/tool_server.py in a thread; gives its endpoint."""
+    spec = importlib.util.spec_from_file_location("example_tool_server", TOOL_SERVER)
+    assert spec is not None and spec.loader is not None, "the file is there"  # noqa: S101, PT018
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    server: ThreadingHTTPServer = module.make_server()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextmanager
