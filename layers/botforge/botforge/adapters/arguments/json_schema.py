@@ -12,6 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema import exceptions as _exceptions
 from jsonschema import validators as _validators
+from jsonschema.exceptions import UnknownType
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
@@ -22,7 +23,9 @@ _MAX_REFERENCES = 1_000  # followed for one set of arguments
 _MAX_UNIQUE = 1_000  # items that are compared with each other
 _MAX_MESSAGE = 300  # characters
 _UNUSABLE = "The tool's schema cannot be used: tell the user that this tool cannot be called."
-_DAMAGED = (Unresolvable, RecursionError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+_DAMAGED = (
+    Unresolvable, UnknownType, RecursionError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError,
+)  # fmt: skip
 
 _SKIPPED = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
