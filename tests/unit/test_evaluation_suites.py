@@ -8,10 +8,12 @@ import pytest
 
 from botforge.adapters.extract.html import read
 from botforge_dev.evaluation.__main__ import lines
-from botforge_dev.evaluation.datasets import DataError, LabelledPassage, question_sets
+from botforge_dev.evaluation.datasets import DataError, LabelledPassage, LabelledQuestion, question_sets
 from botforge_dev.evaluation.product import Document, ProductError, distinct
+from botforge_dev.evaluation.suites import abstention
 from botforge_dev.evaluation.suites.files import fold, judge, summary
-from botforge_dev.evaluation.suites.retrieval import as_document
+from botforge_dev.evaluation.suites.pages import as_document
+from botforge_dev.evaluation.suites.retrieval import holds_answer
 
 
 def write(file: Path, *rows: Mapping[str, object]) -> None:
@@ -119,3 +121,32 @@ def test_two_documents_of_one_name_would_replace_each_other_and_are_refused() ->
 
 def test_figures_for_people_are_an_outline() -> None:
     assert lines({"a": 1, "b": {"c": 0.5}, "d": [{"e": 2}]}) == ["a: 1", "b", "  c: 0.5", "d", '  {"e": 2}']
+
+
+def test_an_answer_is_held_by_the_passage_that_covers_its_very_characters() -> None:
+    passage = LabelledPassage("d", "Title", "It took five days.\n\nLater it took  five days again.")
+    question = LabelledQuestion("q", "?", frozenset({"d"}), ("five days",), passage.text.rindex("five"))
+    assert holds_answer("Later it took five days again.", question, passage)
+    assert holds_answer("Title\n\nIt took five days.\n\nLater it took five days again.", question, passage)
+    assert not holds_answer("It took five days.", question, passage), "the same words elsewhere do not count"
+    assert not holds_answer("Later it took five", question, passage)
+    assert not holds_answer("five days of another document", question, passage)
+
+
+def test_abstention_is_pooled_over_unrelated_sets_and_told_for_each_pair() -> None:
+    own = {"covid_a": [True, True], "covid_b": [True, False], "wiki": [True] * 4}
+    foreign = {
+        ("covid_a", "covid_b"): [True, True],
+        ("covid_b", "covid_a"): [True, True],
+        ("covid_a", "wiki"): [False, False],
+        ("covid_b", "wiki"): [False, True],
+        ("wiki", "covid_a"): [False, False],
+        ("wiki", "covid_b"): [False, False],
+    }
+    figures = abstention.summary(own, foreign)
+    assert figures["answered_when_answerable"] == 0.875
+    assert figures["abstained_when_not"] == 0.875
+    assert figures["questions"] == {"answerable": 8, "not": 8}
+    assert figures["sets"]["covid_b"] == {"answered_when_answerable": 0.5, "abstained_when_not": 0.5}
+    assert figures["pairs"]["covid_a asked of covid_b"] == {"abstained": 0.0, "related": True}
+    assert figures["pairs"]["wiki asked of covid_a"] == {"abstained": 1.0, "related": False}

@@ -28,7 +28,7 @@ from botforge.domain.document import ObjectInfo
 from botforge.domain.ids import BotId, ChunkRef, ObjectKey, UserId
 from botforge.ports.embedding import Vector
 from botforge_dev.evaluation.datasets import LabelledPassage, LabelledQuestion, QuestionSet
-from botforge_dev.evaluation.suites.retrieval import as_document
+from botforge_dev.evaluation.suites.pages import as_document
 
 LIMIT = 50  # candidates of either search, as in services/retrieval.py
 _FOREIGN = 150  # questions of a set that are asked of each other set's documents

@@ -64,8 +64,13 @@ class Product:
         path = f"/upload/documents/{bot}/{document_id}/chunks"
         return "\n".join(item["text"] for item in self._pages(path))
 
-    def query(self, bot: str, text: str, *, max_chunks: int, threshold: float | None) -> dict[str, Any]:
-        """The reply of POST /vector/query; the bot's own threshold if ``threshold`` is None."""
+    def query(
+        self, bot: str, text: str, *, max_chunks: int, threshold: float | None = None, document: str | None = None
+    ) -> dict[str, Any]:
+        """The reply of POST /vector/query; the bot's own threshold if ``threshold`` is None.
+
+        ``document``: the id of the only one to answer from.
+        """
         body: dict[str, Any] = {
             "user_id": self.user,
             "bot_id": bot,
@@ -75,6 +80,8 @@ class Product:
         }
         if threshold is not None:
             body["similarity_threshold"] = threshold
+        if document is not None:
+            body["document_ids"] = [document]
         return self._call("POST", "/vector/query", HTTPStatus.OK, json=body)
 
     def each(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

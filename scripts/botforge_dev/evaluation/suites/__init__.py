@@ -6,11 +6,13 @@ from types import MappingProxyType
 from typing import Any
 
 from botforge_dev.evaluation.product import Product
-from botforge_dev.evaluation.suites import files, retrieval, toolselect
+from botforge_dev.evaluation.suites import abstention, files, retrieval, toolselect
 
 Suite = Callable[[Product, Path, str], dict[str, Any]]
 
-SUITES: Mapping[str, Suite] = MappingProxyType({"files": files.run, "retrieval": retrieval.run})
+SUITES: Mapping[str, Suite] = MappingProxyType(
+    {"abstention": abstention.run, "files": files.run, "retrieval": retrieval.run}
+)
 
 # These need no running product: they ask a part of it directly.
 PartSuite = Callable[[Path, str, Callable[[str], None]], dict[str, Any]]
