@@ -4,7 +4,7 @@ import json
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from tests.fakes.tool_servers import RESET, SERVER_ERROR, ToolServer, tool_server
@@ -245,3 +245,14 @@ def test_nothing_of_a_call_is_in_the_log(acting: Acting, llm: OpenAIServer, logg
     lines = [json.loads(line) for line in logged.getvalue().splitlines() if line.startswith("{")]
     assert any(line.get("message") == "tool" and line["status"] == "succeeded" for line in lines)
     assert "marzipan" not in logged.getvalue()
+
+
+def test_a_follow_up_acts_on_what_was_said_before_it(acting: Acting, tools: ToolServer, llm: OpenAIServer) -> None:
+    conversation = str(uuid4())
+    llm.answer(tool_calls(ADD), llms.Reply("The sum is 5."))
+    assert acting.ask("Add 2 and 3.", conversation_id=conversation).status == 200
+    llm.answer(llms.Reply("Add 2 and 3 again."), tool_calls(ADD), llms.Reply("The sum is 5."))
+    assert acting.ask("And again.", conversation_id=conversation).status == 200
+    assert "And again." in llm.requests[-3]["messages"][1]["content"]
+    assert "Add 2 and 3 again." in str(llm.requests[-2]["messages"])
+    assert len(tools.effects) == 2

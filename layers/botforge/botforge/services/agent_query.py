@@ -1,7 +1,7 @@
 """A message to a bot that acts: whose bot it is, what the agent did, and the row that remembers it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from botforge.domain.agent import AgentAnswer
@@ -9,6 +9,7 @@ from botforge.domain.deadline import Deadline
 from botforge.domain.errors import BotForgeError, ChatModelUnavailable
 from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
 from botforge.ports.clock import Clock
+from botforge.services.dialogue import Dialogue
 from botforge.services.query_log import QueryLog
 from botforge.services.stages import Stages
 from botforge.services.tool_calls import BuiltIn
@@ -34,6 +35,7 @@ class AgentResult:
 @dataclass(frozen=True, slots=True)
 class AgentQueryService:
     log: QueryLog
+    dialogue: Dialogue
     agent: Acting | None  # None: no LLM is configured, and this is no development stack
     clock: Clock
 
@@ -48,13 +50,19 @@ class AgentQueryService:
         with stages.measure("bot"):
             self.log.bot(query)
         try:
-            answer = self._acted(query, deadline, stages, built_ins)
+            with stages.measure("history"):
+                resolved = self.dialogue.resolve(query, deadline)
+            answer = self._acted(replace(query, text=resolved.text), deadline, stages, built_ins)
+            with stages.measure("history"):
+                kept = self.dialogue.remember(query, answer.text)
         except BotForgeError as error:
             self.log.remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
             raise
         status = QueryStatus.ABSTAINED if answer.abstained else QueryStatus.ANSWERED
         record = self._record(query, status, start, stages, answer=answer)
-        degraded = dict(answer.degraded)
+        degraded = {**resolved.degraded, **answer.degraded}
+        if not kept:
+            degraded["conversation"] = "database_unavailable"
         if not self.log.remember(record):
             degraded["statistics"] = "database_unavailable"
         return AgentResult(answer, record, degraded)

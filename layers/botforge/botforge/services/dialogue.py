@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from botforge.domain.conversation import MAX_TURNS, Entry, Turn, bounded, is_follow_up, joined, turns_of
 from botforge.domain.deadline import Deadline
-from botforge.domain.errors import ChatModelUnavailable, DatabaseUnavailable, DeadlineExceeded
+from botforge.domain.errors import ChatModelUnavailable, Conflict, DatabaseUnavailable, DeadlineExceeded
+from botforge.domain.ids import ConversationId
 from botforge.domain.prompting import REWRITE, message_after_turns
 from botforge.domain.query import Query
 from botforge.ports.chat import ChatModel, Message
@@ -31,13 +32,14 @@ class Dialogue:
         """The query's text with what it means by "it"; as it is outside a conversation and in its first message.
 
         With an LLM, rewritten; without one, or when it fails, a follow-up is joined to the question before it.
-        Raises DatabaseUnavailable.
+        Raises Conflict for a conversation with another bot, before anything is done; DatabaseUnavailable.
         """
         if query.conversation_id is None:
             return Resolved(query.text, {})
         messages = self.conversations.recent(query.user_id, query.bot_id, query.conversation_id, limit=2 * MAX_TURNS)
         turns = bounded(turns_of(messages))
         if not turns:
+            self._refuse_another_bots(query, query.conversation_id)
             return Resolved(query.text, {})
         if self.chat is None:
             return Resolved(_joined(turns, query.text), {})
@@ -47,19 +49,26 @@ class Dialogue:
             return Resolved(_joined(turns, query.text), {"rewriting": error.code})
 
     def remember(self, query: Query, answer: str) -> bool:
-        """Add the turn to its conversation; False if that could not be done, which must not cost the answer.
-
-        Raises Conflict for a conversation with another bot.
-        """
+        """Add the turn to its conversation; False if that could not be done, which must not cost the answer."""
         if query.conversation_id is None:
             return True
         turn = Turn(query.text, answer)
         entry = Entry(query.user_id, query.bot_id, query.conversation_id, query.client_id, query.id, turn)
         try:
             self.conversations.append(entry)
-        except (DatabaseUnavailable, DeadlineExceeded):
+        except (Conflict, DatabaseUnavailable, DeadlineExceeded):
             return False
         return True
+
+    def _refuse_another_bots(self, query: Query, conversation_id: ConversationId) -> None:
+        conversation = self.conversations.get(query.user_id, conversation_id)
+        if conversation is not None and conversation.bot_id != query.bot_id:
+            raise Conflict(
+                "This conversation is with another bot.",
+                code="conversation_of_another_bot",
+                field="conversation_id",
+                next_step="Use a new conversation_id for each bot.",
+            )
 
     def _rewritten(self, chat: ChatModel, turns: list[Turn], query: Query, deadline: Deadline) -> str:
         messages = (Message("system", REWRITE), Message("user", message_after_turns(turns, query.text)))

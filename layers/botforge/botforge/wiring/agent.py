@@ -11,6 +11,7 @@ from botforge.ports.clock import Clock
 from botforge.ports.embedding import Embedder
 from botforge.services.agent import Agent
 from botforge.services.agent_query import Acting, AgentQueryService
+from botforge.services.dialogue import Dialogue
 from botforge.services.query_log import QueryLog
 from botforge.services.single_step import SingleStep
 from botforge.services.tool_credentials import ToolCredentials
@@ -27,6 +28,7 @@ def agent_service(
     *,
     database: Database,
     log: QueryLog,
+    dialogue: Dialogue,
     chat: ChatModel | None,
     embedder: Embedder,
     cache: Cache,
@@ -48,4 +50,4 @@ def agent_service(
         agent = Agent(chat, selector, servers, executor, argument_checker(), log_unforeseen)
     elif settings.egress_allow_loopback:  # a development stack: nothing beyond this machine is called unasked
         agent = SingleStep(selector, servers, executor, argument_checker(), log_unforeseen)
-    return AgentQueryService(log, agent, clock)
+    return AgentQueryService(log, dialogue, agent, clock)

@@ -40,16 +40,19 @@ def build() -> Handler:
     embedder = cached(model, cache)
     log, chat = QueryLog(bots, queries), chat_model(settings)
     conversations = PostgresConversations(database)
+    dialogue = Dialogue(conversations, chat)
     service = QueryService(
         log=log,
-        dialogue=Dialogue(conversations, chat),
+        dialogue=dialogue,
         retriever=Retriever(embedder, vector_index(settings, database), PostgresChunks(database)),
         # Sentences of passages do not come up again: they would only push questions out of the cache.
         answerer=Answerer(chat, ExtractiveAnswerer(model), GroundingCheck(model)),
         links=S3Links(settings.bucket),
         clock=clock,
     )
-    acting = agent_service(settings, database=database, log=log, chat=chat, embedder=embedder, cache=cache, clock=clock)
+    acting = agent_service(
+        settings, database=database, log=log, dialogue=dialogue, chat=chat, embedder=embedder, cache=cache, clock=clock
+    )
     deadline, models = request_deadline(settings), settings.openai_allowed_models | {settings.openai_model}
     routers = [
         queries_router(
