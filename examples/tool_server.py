@@ -195,6 +195,7 @@ def _failed(reason: str) -> Json:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 30
+    disable_nagle_algorithm = True  # headers and body are written apart: the second would wait for a delayed ACK
 
     def do_GET(self) -> None:
         about = {"name": "example-tools", "version": "1.0.0", "description": "Arithmetic, units and text case."}

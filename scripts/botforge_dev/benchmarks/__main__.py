@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from botforge_dev.benchmarks import contestants, corpus, embedding, init, query, recall, report
+from botforge_dev.benchmarks import agent, contestants, corpus, embedding, init, query, recall, report
 from botforge_dev.benchmarks.measuring import BenchmarkFailed
 from botforge_dev.benchmarks.tables import Tables
 from botforge_dev.build.layout import ROOT
 from botforge_dev.build.toolchain import BuildFailed
 
-_NAMES = ("embedding", "init", "query", "recall")
+_NAMES = ("embedding", "init", "query", "recall", "agent")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,6 +36,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(names: "tuple[str, ...] | list[str]", *, quick: bool) -> dict[str, Any]:
     mine, theirs = contestants.ours(), contestants.opponents()
+    if list(names) == ["agent"]:  # it needs no passages and no database
+        found = {"agent": agent.run(mine, theirs, quick=quick)}
+        print(json.dumps(found, indent=2), flush=True)
+        return found
     texts = corpus.load(mine.model_dir, quick=quick)
     tables = Tables(theirs, texts, (1_000, 10_000) if quick else (1_000, 10_000, 100_000))
     benchmarks: dict[str, Callable[[], dict[str, Any]]] = {
@@ -43,10 +47,11 @@ def _run(names: "tuple[str, ...] | list[str]", *, quick: bool) -> dict[str, Any]
         "init": lambda: init.run(mine, theirs, tables, quick=quick),
         "query": lambda: query.run(mine, theirs, texts, tables, quick=quick),
         "recall": lambda: recall.run(mine, texts, tables, quick=quick),
+        "agent": lambda: agent.run(mine, theirs, quick=quick),
     }
     found: dict[str, Any] = {"machine": report.machine(mine), "source": texts.source, "passages": len(texts.passages)}
     try:
-        if set(names) - {"embedding"}:
+        if set(names) - {"embedding", "agent"}:
             tables.start()
         for name in names:
             start = time.monotonic()

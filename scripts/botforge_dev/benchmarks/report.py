@@ -34,8 +34,24 @@ def machine(contestant: Contestant) -> dict[str, str]:
 
 def markdown(found: dict[str, Any]) -> str:
     """``found`` as ``__main__`` collects it: one entry a benchmark."""
-    parts = (_introduction(found), _embedding(found), _init(found), _query(found), _recall(found))
+    parts = (_introduction(found), _embedding(found), _init(found), _query(found), _recall(found), _agent(found))
     return "\n\n".join(parts) + "\n"
+
+
+def _agent(found: dict[str, Any]) -> str:
+    values = found["agent"]
+    sides = (("BotForge", values["ours"]), ("LangChain agent", values["opponent"]))
+    rows = "\n".join(f"| {name} | {side['p50']:.2f} | {side['p95']:.2f} |" for name, side in sides)
+    return f"""## The agent, for each turn of the model
+
+{values["conversations"]} conversations of {values["rounds"]} calls and an answer, one fake LLM and one tool server for
+both. The time that those two spend on a request is taken off: what is left is the agent, its HTTP clients and loopback.
+BotForge's share holds the choice of tools, the check of arguments and the egress guard, and a new connection for every
+call; the two rows of PostgreSQL that a call costs in production are not in it.
+
+| ms per turn | p50 | p95 |
+|---|---|---|
+{rows}"""
 
 
 def _introduction(found: dict[str, Any]) -> str:

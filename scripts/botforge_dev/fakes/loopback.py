@@ -93,6 +93,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 60
+    disable_nagle_algorithm = True  # headers and body are written apart: the second would wait for a delayed ACK
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride] - the only one that makes handlers
 
     def setup(self) -> None:
