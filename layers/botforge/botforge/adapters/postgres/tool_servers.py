@@ -221,10 +221,12 @@ class PostgresToolServers:
         self, user_id: UserId, bot_id: BotId, vectors: Sequence[Vector], *, limit: int
     ) -> Sequence[tuple[ServerTool, Sequence[float]]]:
         statement: LiteralString = f"""
-            with measured as materialized (
-                select t.id, v.place, t.embedding <=> v.vector::halfvec(384) as distance
-                from mcp_tools t join mcp_servers s on s.id = t.mcp_server_id
-                    cross join unnest(%(vectors)s::text[]) with ordinality as v (vector, place)
+            with asked as materialized (  -- each text is read once, not once for every tool
+                select v.text::halfvec(384) as vector, v.place
+                from unnest(%(vectors)s::text[]) with ordinality as v (text, place)
+            ), measured as materialized (
+                select t.id, asked.place, t.embedding <=> asked.vector as distance
+                from mcp_tools t join mcp_servers s on s.id = t.mcp_server_id cross join asked
                 where {_CALLABLE}
             ), placed as (
                 select id, place, distance, row_number() over (partition by place order by distance, id) as position
