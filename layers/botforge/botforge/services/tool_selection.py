@@ -1,6 +1,6 @@
 """Which of a bot's tools a message is about."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from botforge.domain.clauses import clauses
@@ -30,7 +30,12 @@ class ToolSelector:
         """The ``limit`` tools that the text is most likely about. Raises EmbeddingUnavailable, DatabaseUnavailable."""
         parts = [text, *clauses(text)]
         vectors = [embedding.vector for embedding in self.embedder.embed(parts)]
-        found = self.servers.nearest_to_any(user_id, bot_id, vectors, limit=_NEAREST)
+        found: Sequence[tuple[ServerTool, Sequence[float]]]
+        if len(vectors) == 1:  # most messages ask for one thing, and this search is the cheaper one
+            nearest = self.servers.nearest(user_id, bot_id, vectors[0], limit=_NEAREST)
+            found = [(target, (cosine,)) for target, cosine in nearest]
+        else:
+            found = self.servers.nearest_to_any(user_id, bot_id, vectors, limit=_NEAREST)
         known = len(found) if len(found) < _NEAREST else self.servers.callable_count(user_id, bot_id)
         chosen = ranked(parts, found, limit=limit)
         return Selection(tuple(one.target for one in chosen), tuple(one.cosine for one in chosen), known)

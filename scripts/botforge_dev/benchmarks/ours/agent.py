@@ -66,6 +66,9 @@ class OneTool:
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         return [Embedding([1.0], truncated=False) for _ in texts]
 
+    def nearest(self, *_: object, **__: object) -> list[tuple[ServerTool, float]]:
+        return [(target, 1.0)]
+
     def nearest_to_any(self, *_: object, **__: object) -> list[tuple[ServerTool, list[float]]]:
         return [(target, [1.0])]
 
