@@ -86,11 +86,11 @@ def registered(service: RegistrationService, bot: Bot, draft: ServerDraft = DRAF
 
 
 def changed(service: RegistrationService, bot: Bot, made: RegisteredServer, changes: ServerChanges) -> RegisteredServer:
-    return service.change(bot.user_id, bot.id, made.server.id, changes, deadline=soon())
+    return service.change(bot.user_id, made.server.id, changes, deadline=soon())
 
 
 def refreshed(service: RegistrationService, bot: Bot, made: RegisteredServer) -> dict[str, Tool]:
-    seen = service.refresh(bot.user_id, bot.id, made.server.id, deadline=soon())
+    seen = service.refresh(bot.user_id, made.server.id, deadline=soon())
     return {tool.definition.name: tool for tool in seen.tools}
 
 
@@ -250,9 +250,9 @@ def test_what_a_server_changes_or_adds_is_not_offered_before_it_was_accepted(
     }
     assert (tools["pay"].definition, tools["pay"].pending) == (PAY, poisoned)
     assert offered(service, bot) == ["add"]
-    accepted = catalogue.accept(bot.user_id, bot.id, tools["pay"].id, digest=poisoned.digest)
+    accepted = catalogue.accept(bot.user_id, tools["pay"].id, digest=poisoned.digest)
     assert (accepted.tool.definition, accepted.tool.pending) == (poisoned, None)
-    catalogue.accept(bot.user_id, bot.id, tools["new"].id, digest=None)
+    catalogue.accept(bot.user_id, tools["new"].id, digest=None)
     assert offered(service, bot, "money to mallory")[0] == "pay"
     assert sorted(offered(service, bot)) == ["add", "new", "pay"]
 
@@ -267,7 +267,7 @@ def test_only_the_definition_that_was_seen_can_be_accepted(
     refreshed(service, bot, made)
     assert seen.pending is not None
     with pytest.raises(Conflict) as raised:
-        catalogue.accept(bot.user_id, bot.id, seen.id, digest=seen.pending.digest)
+        catalogue.accept(bot.user_id, seen.id, digest=seen.pending.digest)
     assert raised.value.code == "definition_changed"
     assert offered(service, bot) == ["add"]
 
@@ -277,10 +277,10 @@ def test_a_tool_that_was_disabled_stays_so_until_its_owner_accepts_it(
 ) -> None:
     made = registered(service, bot)
     pay = made.tools[1]
-    assert catalogue.disable(bot.user_id, bot.id, pay.id).tool.status is ToolStatus.DISABLED
+    assert catalogue.disable(bot.user_id, pay.id).tool.status is ToolStatus.DISABLED
     refreshed(service, bot, made)
     assert offered(service, bot) == ["add"]
-    assert catalogue.accept(bot.user_id, bot.id, pay.id, digest=None).tool.status is ToolStatus.ACTIVE
+    assert catalogue.accept(bot.user_id, pay.id, digest=None).tool.status is ToolStatus.ACTIVE
     assert offered(service, bot) == ["add", "pay"]
 
 
@@ -292,7 +292,7 @@ def test_a_tool_that_the_server_withdrew_cannot_be_accepted_and_comes_back_by_it
     pay = refreshed(service, bot, made)["pay"]
     assert pay.status is ToolStatus.WITHDRAWN
     with pytest.raises(Conflict):
-        catalogue.accept(bot.user_id, bot.id, pay.id, digest=None)
+        catalogue.accept(bot.user_id, pay.id, digest=None)
     transport.answers[URL] = discovery(ADD, PAY)
     assert refreshed(service, bot, made)["pay"].status is ToolStatus.ACTIVE
 
@@ -309,11 +309,11 @@ def test_a_foreign_server_or_tool_looks_like_an_unknown_one(
         said: list[str] = []
         for act in (
             lambda: service.get(user, bot_id, server_id),
-            lambda: service.change(user, bot_id, server_id, ServerChanges(endpoint_url=OTHER), deadline=soon()),
-            lambda: service.refresh(user, bot_id, server_id, deadline=soon()),
-            lambda: service.delete(user, bot_id, server_id),
-            lambda: catalogue.accept(user, bot_id, tool_id, digest=None),
-            lambda: catalogue.disable(user, bot_id, tool_id),
+            lambda: service.change(user, server_id, ServerChanges(endpoint_url=OTHER), deadline=soon()),
+            lambda: service.refresh(user, server_id, deadline=soon()),
+            lambda: service.delete(user, server_id),
+            lambda: catalogue.accept(user, tool_id, digest=None),
+            lambda: catalogue.disable(user, tool_id),
         ):
             with pytest.raises(NotFound) as raised:
                 act()
@@ -322,7 +322,8 @@ def test_a_foreign_server_or_tool_looks_like_an_unknown_one(
 
     unknown = refusals(bot.user_id, bot.id, ToolServerId(uuid4()), ToolId(uuid4()))
     assert refusals(stranger, bot.id, made.server.id, made.tools[0].id) == unknown
-    assert refusals(bot.user_id, second.id, made.server.id, made.tools[0].id) == unknown
+    with pytest.raises(NotFound):
+        service.get(bot.user_id, second.id, made.server.id)
     assert transport.seen == []
     assert offered(service, bot) == ["add", "pay"]
 
@@ -347,7 +348,7 @@ def test_a_deleted_servers_executions_are_still_listed(
 ) -> None:
     made = registered(service, bot)
     catalogue.executions.start(an_execution(made.server))
-    service.delete(bot.user_id, bot.id, made.server.id)
+    service.delete(bot.user_id, made.server.id)
     page = catalogue.executions_of(
         bot.user_id, bot.id, status=None, tool_name="tool", since=None, until=None, limit=9, cursor=None
     )

@@ -360,11 +360,6 @@ def test_an_unknown_path_and_a_wrong_method_are_problem_documents_too(api: Api) 
     assert_problem(api.call("PUT", "/api/bots"), 405, "method_not_allowed")
 
 
-def test_endpoints_of_later_versions_do_not_exist_yet(api: Api) -> None:
-    for path in ("/vector/query-dynamic", "/vector/mcp-query"):
-        assert_problem(api.call("POST", path, json_body={}), 404)
-
-
 def test_health_is_open_and_says_nothing_secret(api: Api) -> None:
     reply = api.call("GET", "/health", requestContext={"http": {"method": "GET", "path": "/health", "sourceIp": "x"}})
     assert (reply.status, reply.json["status"]) == (200, "ok")
