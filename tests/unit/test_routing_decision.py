@@ -30,9 +30,14 @@ def test_a_bot_without_tools_never_executes() -> None:
 
 
 def test_the_head_decides_where_there_are_no_examples() -> None:
-    routing = decide(0.9, tools=[TOOL], best_passage=0.3)
+    routing = decide(0.9, tools=[TOOL], best_passage=0.5)
     assert (routing.intent, routing.confidence, routing.decided_by) == (ACT, pytest.approx(0.9), DecidedBy.ROUTER)
-    assert (routing.best_tool, routing.best_tool_similarity, routing.best_passage) == ("pay_bill", 0.6, 0.3)
+    assert (routing.best_tool, routing.best_tool_similarity, routing.best_passage) == ("pay_bill", 0.6, 0.5)
+
+
+def test_a_passage_that_answers_speaks_for_a_question_and_none_that_does_for_an_action() -> None:
+    relevant, irrelevant = (decide(0.5, tools=[TOOL], best_passage=best).p_execution for best in (1.0, 0.0))
+    assert relevant < 0.5 < irrelevant
 
 
 @pytest.mark.parametrize(("p", "intent"), [(0.001, ACT), (0.999, ASK)])

@@ -13,8 +13,10 @@ from botforge.http.app import create_app
 from botforge.http.routes.agent import agent_router
 from botforge.http.routes.bots import bots_router
 from botforge.http.routes.documents import documents_router
+from botforge.http.routes.dynamic import dynamic_router
 from botforge.http.routes.health import health_router
 from botforge.http.routes.queries import queries_router
+from botforge.http.routes.routing_examples import routing_examples_router
 from botforge.http.routes.tool_servers import tool_servers_router
 from botforge.http.routes.tools import tools_router
 from botforge.http.schemas.documents import UploadRequest
@@ -34,11 +36,13 @@ def describe() -> dict[str, Any]:
     nothing = cast("Any", None)  # routes are described, never called
     routers = [
         queries_router(nothing, nothing, deadline=nothing, models=frozenset(), on_result=nothing),
+        dynamic_router(nothing, deadline=nothing, models=frozenset(), on_result=nothing),
         agent_router(nothing, deadline=nothing, models=frozenset(), on_result=nothing),
         documents_router(nothing),
         bots_router(nothing),
         tool_servers_router(nothing, deadline=nothing),
         tools_router(nothing),
+        routing_examples_router(nothing),
         health_router(nothing),
     ]
     app = create_app(routers)

@@ -7,7 +7,7 @@ and what an owner has taught the bot by example weighs more the nearer the examp
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from botforge.domain.query import Intent
@@ -18,6 +18,8 @@ MAX_EXAMPLES = 8  # of the bot's routing examples nearest to the message
 
 _FAR = 0.6  # cosine below which an example says nothing
 _EXAMPLE_LOGIT = 12.0  # of one example that is the message itself: decides against any head
+_PASSAGE_LOGIT = 1.5  # between a bot whose best passage is irrelevant and one whose best passage surely answers
+_PASSAGE_NEUTRAL = 0.5  # relevance that speaks neither for a question nor for an action
 _CERTAIN = 1e-6  # probabilities stay this far from 0 and 1, so that examples can move them
 
 
@@ -37,6 +39,7 @@ BAND = UncertainBand(low=0.2, high=0.8)
 
 class DecidedBy(StrEnum):
     NO_TOOLS = "no_tools"  # nothing could be executed
+    NO_EMBEDDING = "no_embedding"  # the embedding model failed: without it no tool is found, words still find passages
     SMALL_TALK = "small_talk"
     ROUTER = "router"
     EXAMPLES = "examples"  # the bot's routing examples turned the head's decision
@@ -50,6 +53,7 @@ class ToolEvidence:
     name: str
     description: str
     cosine: float
+    vector: Sequence[float] = field(default=(), repr=False)  # its embedding; the head compares more than the cosine
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,18 @@ def decide(
     p_execution: float,
     *,
     tools: Sequence[ToolEvidence],
-    best_passage: float | None,
+    best_passage: float | None = None,
     examples: Sequence[ExampleEvidence] = (),
 ) -> Routing:
-    """Join what the head says with the bot's examples. ``tools``: best first; without any, nothing is executed."""
+    """Join what the head says with the evidence of the bot's documents and with its examples.
+
+    ``tools``: best first; without any, nothing is executed.
+    """
     if not tools:
         return Routing(0.0, DecidedBy.NO_TOOLS, best_passage=best_passage)
-    joined = with_examples(p_execution, examples)
-    turned = (joined > 0.5) != (p_execution > 0.5)
+    evident = p_execution if best_passage is None else with_passage(p_execution, best_passage)
+    joined = with_examples(evident, examples)
+    turned = (joined > 0.5) != (evident > 0.5)
     return Routing(
         p_execution=joined,
         decided_by=DecidedBy.EXAMPLES if turned else DecidedBy.ROUTER,
@@ -104,6 +112,16 @@ def decide(
         best_tool_similarity=tools[0].cosine,
         best_passage=best_passage,
     )
+
+
+def may_turn_on_a_passage(p_execution: float, band: UncertainBand = BAND) -> bool:
+    """Whether any passage could change what is decided: only then are the documents worth a search beforehand."""
+    return band.low < with_passage(p_execution, 0.0) and with_passage(p_execution, 1.0) < band.high
+
+
+def with_passage(p_execution: float, best_passage: float) -> float:
+    """Move the log odds by the relevance of the bot's best passage: a document that answers speaks for a question."""
+    return _moved(p_execution, _PASSAGE_LOGIT * (_PASSAGE_NEUTRAL - best_passage))
 
 
 def with_examples(p_execution: float, examples: Sequence[ExampleEvidence]) -> float:
@@ -116,7 +134,11 @@ def with_examples(p_execution: float, examples: Sequence[ExampleEvidence]) -> fl
         for intent in Intent
     }
     shift = _weight(nearest[Intent.EXECUTION]) - _weight(nearest[Intent.INFORMATION_RETRIEVAL])
-    bounded = min(max(p_execution, _CERTAIN), 1 - _CERTAIN)
+    return _moved(p_execution, shift)
+
+
+def _moved(probability: float, shift: float) -> float:
+    bounded = min(max(probability, _CERTAIN), 1 - _CERTAIN)
     return 1 / (1 + math.exp(-(math.log(bounded / (1 - bounded)) + shift)))
 
 

@@ -16,18 +16,29 @@ class RoutingModel(Protocol):
         """The embedding model whose vectors the head was trained on."""
         ...
 
-    def p_execution(
-        self, text: str, vector: Vector | None, tools: Sequence[ToolEvidence], best_passage: float | None
-    ) -> float:
-        """How probable it is that the message needs an action of one of ``tools`` (best first, not empty), 0..1.
+    def p_execution(self, text: str, vector: Vector, tools: Sequence[ToolEvidence]) -> float:
+        """How probable it is that the message needs an action of one of ``tools``, 0..1.
 
-        ``vector``: the message's embedding; None where the embedding model failed, and the words must do.
-        ``best_passage``: relevance of the bot's best passage; None where none was looked for.
+        ``vector``: the message's embedding. ``tools``: those of the bot nearest to it, with their vectors; one at
+        least.
         """
         ...
 
 
-class RoutingExamples(Protocol):
+class RoutingTools(Protocol):
+    def nearest(self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int) -> Sequence[ToolEvidence]:
+        """The callable tools nearest to ``vector``, best first, with their own vectors; ``limit`` at most, one round
+        trip. Raises DatabaseUnavailable."""
+        ...
+
+
+class NearestExamples(Protocol):
+    def nearest(self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int) -> Sequence[ExampleEvidence]:
+        """The nearest of each intent, ``limit`` at most in all, best first; one round trip."""
+        ...
+
+
+class RoutingExamples(NearestExamples, Protocol):
     """The table ``routing_examples``. Raises DatabaseUnavailable; every method sees one tenant's rows only."""
 
     def save(self, examples: Sequence[RoutingExample], vectors: Sequence[Vector]) -> Sequence[RoutingExample]:
@@ -47,8 +58,4 @@ class RoutingExamples(Protocol):
 
     def delete(self, user_id: UserId, bot_id: BotId, example_id: RoutingExampleId) -> bool:
         """False if unknown."""
-        ...
-
-    def nearest(self, user_id: UserId, bot_id: BotId, vector: Vector, *, limit: int) -> Sequence[ExampleEvidence]:
-        """The nearest of each intent, ``limit`` at most in all, best first; one round trip."""
         ...

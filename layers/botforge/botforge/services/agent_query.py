@@ -60,6 +60,8 @@ class AgentQueryService:
             raise
         status = QueryStatus.ABSTAINED if answer.abstained else QueryStatus.ANSWERED
         record = self._record(query, status, start, stages, answer=answer)
+        if built_ins and not answer.tools_used:
+            record = replace(record, intent=Intent.INFORMATION_RETRIEVAL)  # it looked things up, and acted on nothing
         degraded = {**resolved.degraded, **answer.degraded}
         if not kept:
             degraded["conversation"] = "database_unavailable"

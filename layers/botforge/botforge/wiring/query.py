@@ -5,20 +5,26 @@ from botforge.adapters.postgres.bots import PostgresBots
 from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.conversations import PostgresConversations
 from botforge.adapters.postgres.queries import PostgresQueries
+from botforge.adapters.postgres.routing_examples import PostgresRoutingExamples
+from botforge.adapters.postgres.routing_tools import PostgresRoutingTools
+from botforge.adapters.routing.head import RoutingHead
 from botforge.adapters.storage.links import S3Links
 from botforge.http.gateway import Handler
 from botforge.http.routes.agent import agent_router
 from botforge.http.routes.conversations import conversations_router
+from botforge.http.routes.dynamic import dynamic_router
 from botforge.http.routes.queries import queries_router
 from botforge.services.agent_query import AgentResult
 from botforge.services.answering import Answerer
 from botforge.services.conversations import ConversationService
 from botforge.services.dialogue import Dialogue
+from botforge.services.dynamic import DynamicQueryService, DynamicResult
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
 from botforge.services.query_log import QueryLog
 from botforge.services.retrieval import Retriever
+from botforge.services.routing import Router
 from botforge.services.statistics import StatisticsService
 from botforge.settings import QuerySettings, load
 from botforge.telemetry import record_query, record_tool_uses
@@ -41,10 +47,11 @@ def build() -> Handler:
     log, chat = QueryLog(bots, queries), chat_model(settings)
     conversations = PostgresConversations(database)
     dialogue = Dialogue(conversations, chat)
+    retriever = Retriever(embedder, vector_index(settings, database), PostgresChunks(database))
     service = QueryService(
         log=log,
         dialogue=dialogue,
-        retriever=Retriever(embedder, vector_index(settings, database), PostgresChunks(database)),
+        retriever=retriever,
         # Sentences of passages do not come up again: they would only push questions out of the cache.
         answerer=Answerer(chat, ExtractiveAnswerer(model), GroundingCheck(model)),
         links=S3Links(settings.bucket),
@@ -52,6 +59,15 @@ def build() -> Handler:
     )
     acting = agent_service(
         settings, database=database, log=log, dialogue=dialogue, chat=chat, embedder=embedder, cache=cache, clock=clock
+    )
+    dynamic = DynamicQueryService(
+        log=log,
+        router=Router(embedder, PostgresRoutingTools(database), PostgresRoutingExamples(database), RoutingHead()),
+        retriever=retriever,
+        answers=service,
+        agent=acting,
+        agent_decides=chat is not None,
+        clock=clock,
     )
     deadline, models = request_deadline(settings), settings.openai_allowed_models | {settings.openai_model}
     routers = [
@@ -62,6 +78,7 @@ def build() -> Handler:
             models=models,
             on_result=lambda result: record_query(result.record),
         ),
+        dynamic_router(dynamic, deadline=deadline, models=models, on_result=_record_dynamic),
         agent_router(acting, deadline=deadline, models=models, on_result=_record_agent),
         conversations_router(ConversationService(bots, conversations)),
     ]
@@ -71,3 +88,9 @@ def build() -> Handler:
 def _record_agent(result: AgentResult) -> None:
     record_query(result.record)
     record_tool_uses(result.answer.tools_used)
+
+
+def _record_dynamic(result: DynamicResult) -> None:
+    record_query(result.record)
+    if result.acted is not None:
+        record_tool_uses(result.acted.answer.tools_used)

@@ -3,13 +3,16 @@
 from botforge.adapters.clock import SystemClock
 from botforge.adapters.postgres.bots import PostgresBots
 from botforge.adapters.postgres.executions import PostgresExecutions
+from botforge.adapters.postgres.routing_examples import PostgresRoutingExamples
 from botforge.adapters.postgres.tool_servers import PostgresToolServers
 from botforge.http.gateway import Handler
 from botforge.http.routes.bots import bots_router
+from botforge.http.routes.routing_examples import routing_examples_router
 from botforge.http.routes.tool_servers import tool_servers_router
 from botforge.http.routes.tools import tools_router
 from botforge.services.bots import BotService
 from botforge.services.registration import RegistrationService
+from botforge.services.routing_examples import RoutingExampleService
 from botforge.services.tool_catalogue import ToolCatalogue
 from botforge.services.tool_credentials import ToolCredentials
 from botforge.settings import RegistrySettings, load
@@ -37,5 +40,6 @@ def build() -> Handler:
         bots_router(BotService(bots, clock)),
         tool_servers_router(registration, deadline=request_deadline(settings)),
         tools_router(catalogue),
+        routing_examples_router(RoutingExampleService(bots, PostgresRoutingExamples(database), embedder, clock)),
     ]
     return web_handler(routers, settings)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from botforge_dev.evaluation.product import Product
-from botforge_dev.evaluation.suites import abstention, files, retrieval, toolselect
+from botforge_dev.evaluation.suites import abstention, files, retrieval, routing, toolselect
 
 Suite = Callable[[Product, Path, str], dict[str, Any]]
 
@@ -17,4 +17,4 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
 # These need no running product: they ask a part of it directly.
 PartSuite = Callable[[Path, str, Callable[[str], None]], dict[str, Any]]
 
-PARTS: Mapping[str, PartSuite] = MappingProxyType({"toolselect": toolselect.run})
+PARTS: Mapping[str, PartSuite] = MappingProxyType({"routing": routing.run, "toolselect": toolselect.run})

@@ -9,6 +9,7 @@ from psycopg.rows import kwargs_row, scalar_row
 
 from botforge.adapters.postgres import cursors
 from botforge.adapters.postgres.database import Database
+from botforge.adapters.postgres.tool_rows import literal
 from botforge.domain.errors import Conflict, NotFound
 from botforge.domain.ids import BotId, RoutingExampleId, UserId
 from botforge.domain.page import Page
@@ -127,7 +128,7 @@ class PostgresRoutingExamples:
                 where e.bot_id = %(bot)s and e.user_id = %(user)s
             ) measured order by rank, distance limit %(limit)s
         """
-        parameters = {"user": user_id, "bot": bot_id, "vector": _literal(vector), "limit": limit}
+        parameters = {"user": user_id, "bot": bot_id, "vector": literal(vector), "limit": limit}
         found = self._database.fetch(user_id, statement, parameters, kwargs_row(_as_evidence))
         return sorted(found, key=lambda example: -example.cosine)
 
@@ -149,10 +150,5 @@ def _parameters(example: RoutingExample, vector: Vector) -> Mapping[str, Any]:
         "text": example.text,
         "key": hashlib.sha256(folded.encode()).digest(),
         "intent": example.intent,
-        "vector": _literal(vector),
+        "vector": literal(vector),
     }
-
-
-def _literal(vector: Vector) -> str:
-    """pgvector's text form."""
-    return "[" + ",".join(map(repr, vector)) + "]"

@@ -1,0 +1,1 @@
+"""The trained head of the router."""

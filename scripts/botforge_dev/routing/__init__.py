@@ -1,0 +1,1 @@
+"""Training and studying the router."""
