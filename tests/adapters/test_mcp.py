@@ -1,6 +1,7 @@
 """What MCP servers may answer, and what becomes of it: shapes that a well-behaved server never shows."""
 
 import json
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from botforge.domain.deadline import Deadline
 from botforge.domain.errors import Delivery, ToolServerError
 from botforge.domain.tool import Dialect, Discovery, ToolProtocol, ToolResult
 from botforge.ports.tools import Endpoint, ToolCall
-from botforge_dev.fakes.loopback import Answer, Cut, Request, Respond, serve
+from botforge_dev.fakes.loopback import Answer, Cut, Hang, Request, Respond, serve
 
 Json = dict[str, Any]
 Handler = Callable[[str, Json], Answer]  # of a method and its parameters
@@ -451,3 +452,75 @@ def test_the_session_of_a_handshake_is_ended_and_its_end_is_not_waited_for() -> 
 
     assert [request.headers.get("mcp-session-id") for request in server.calls] == ["s1"]
     assert [request.method for request in server.requests].count("DELETE") == 1
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        Respond(302, b"", {"Location": "/login"}),
+        Respond(200, b"x", {"Content-Encoding": "gzip"}),
+        Respond(200, b"x" * 3_000_000),
+    ],
+    ids=["redirected", "compressed", "huge"],
+)
+def test_what_becomes_of_other_requests_says_nothing_about_the_call(beside: Respond) -> None:
+    class Beside(Server):
+        def __call__(self, request: Request) -> Answer:
+            answer = super().__call__(request)
+            if request.method != "POST":
+                return beside
+            if b'"initialize"' in request.body and isinstance(answer, Respond):
+                return Respond(answer.status, answer.body, {"Mcp-Session-Id": "s1"})
+            return answer
+
+    server = Beside(always(Cut("request")))
+    with serve(server) as origin:
+        server.url = origin
+        with pytest.raises(ToolServerError) as raised:
+            server.call(HANDSHAKE)
+
+    assert (raised.value.code, raised.value.delivery) == ("tool_server_error", Delivery.UNKNOWN)
+
+
+def test_an_answer_to_the_servers_own_question_is_not_the_answer_to_the_call() -> None:
+    question: Json = {
+        "jsonrpc": "2.0",
+        "id": 9,
+        "method": "elicitation/create",
+        "params": {"message": "?", "requestedSchema": {}},
+    }
+    asked = threading.Event()
+
+    class Asking(Server):
+        def __call__(self, request: Request) -> Answer:
+            if b'"tools/call"' in request.body:
+                self.requests.append(request)
+                # An event with an id, so that the client comes back for the rest, which never comes.
+                return stream(f"id: 1\nretry: 1\ndata: {json.dumps(question)}\n\n")
+            if b'"error"' in request.body:
+                asked.set()
+            return Hang() if request.method == "GET" and asked.is_set() else super().__call__(request)
+
+    server = Asking(always(Respond(500)))
+    with serve(server) as origin:
+        server.url = origin
+        call = ToolCall("weather", {}, {}, None)
+        with pytest.raises(ToolServerError) as raised:
+            ByProtocolTransport(allow_loopback=True).call(
+                Endpoint(origin, ToolProtocol.MCP, HANDSHAKE), call, deadline=Deadline.after(4)
+            )
+
+    assert asked.is_set()
+    assert raised.value.delivery is Delivery.UNKNOWN
+
+
+def test_a_tool_name_that_cannot_be_sent_is_not_sent(dialect: Dialect) -> None:
+    with answering(result(TEXT)) as server, pytest.raises(ToolServerError) as raised:
+        ByProtocolTransport(allow_loopback=True).call(
+            Endpoint(server.url, ToolProtocol.MCP, dialect),
+            ToolCall("\ud800", {}, {}, None),
+            deadline=Deadline.after(30),
+        )
+
+    assert raised.value.delivery is Delivery.NOT_SENT
+    assert server.calls == []

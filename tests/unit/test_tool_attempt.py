@@ -29,6 +29,24 @@ def test_what_leads_to_the_request_is_not_the_request() -> None:
     assert attempt.delivery is Delivery.NOT_SENT
 
 
+def test_of_requests_beside_the_one_that_counts_none_says_anything() -> None:
+    attempt = Attempt()
+    attempt.begin("POST", containing=b"tools/call")
+
+    assert attempt.takes("POST", b'{"method":"tools/call"}')
+    assert not attempt.takes("GET", b"tools/call")
+    assert not attempt.takes("POST", b'{"method":"notifications/initialized"}')
+    attempt.begin("POST")
+    assert attempt.takes("POST", b"")
+
+
+def test_before_it_was_sent_nobody_knows_better() -> None:
+    attempt = Attempt()
+    attempt.begin("POST")
+
+    assert attempt.error(BROKEN_OFF, delivery=Delivery.ANSWERED).delivery is Delivery.NOT_SENT
+
+
 def test_after_the_caller_has_left_nothing_is_sent() -> None:
     attempt = Attempt()
     attempt.begin("POST")

@@ -44,14 +44,23 @@ class Attempt:
     sent: bool = False  # it was given to the network
     status: int | None = None  # of its answer
     complete: bool = False  # its answer arrived to its end
-    refused: Failure | None = None  # why we ended an answer
+    refused: Failure | None = None  # why we ended its answer
+    _containing: bytes = b""
     _abandoned: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self, method: str, *, preliminary: bool = False) -> None:
-        """From now on, requests of this method are the one that counts, or lead to it."""
-        self.method, self.preliminary = method, preliminary
-        self.sent, self.status, self.complete = False, None, False
+    def begin(self, method: str, *, preliminary: bool = False, containing: bytes = b"") -> None:
+        """From now on, requests of this method are the one that counts, or lead to it.
+
+        ``containing`` tells it from others that an MCP client sends beside it (that it is ready, an answer to the
+        server's own question), and whose fate says nothing.
+        """
+        self.method, self.preliminary, self._containing = method, preliminary, containing
+        self.sent, self.status, self.complete, self.refused = False, None, False, None
+
+    def takes(self, method: str, body: bytes) -> bool:
+        """Whether a request that is about to be made counts."""
+        return method == self.method and self._containing in body
 
     def sending(self) -> None:
         """The next thing that happens is that the request leaves. Raises Abandoned if it may not any more."""
@@ -80,7 +89,7 @@ class Attempt:
         ``delivery`` is what the caller knows better of the request that counts.
         """
         known = self.refused or failure_of_status(self.status) or failure
-        if delivery is None or self.preliminary:
+        if delivery is None or self.preliminary or not self.sent:
             delivery = self.delivery
         return ToolServerError(known.message, code=known.code, delivery=delivery)
 

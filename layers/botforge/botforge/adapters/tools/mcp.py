@@ -40,7 +40,7 @@ class McpTransport:
             async with mcp_session(
                 exchange.http, str(exchange.endpoint.url), endpoint.dialect, exchange.attempt
             ) as session:
-                exchange.attempt.begin("POST")
+                exchange.attempt.begin("POST", containing=b'"tools/call"')
                 exchange.answer(await session.call(call, arguments))
 
         return self._exchanges.run(endpoint, work, deadline)

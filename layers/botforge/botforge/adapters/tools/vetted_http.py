@@ -23,14 +23,15 @@ class AnswerRefused(httpx2.RequestError):
     """We ended the answer; the attempt says why."""
 
 
+class _TooMuch(httpcore2.ReadError):
+    """More bytes came over one connection than may."""
+
+
 class VettedBackend(httpcore2.AsyncNetworkBackend):
     """Opens TCP connections to an endpoint's vetted addresses, whatever its name resolves to now."""
 
-    def __init__(
-        self, endpoint: VettedEndpoint, attempt: Attempt, *, max_bytes: int, dial: httpcore2.AsyncNetworkBackend
-    ) -> None:
+    def __init__(self, endpoint: VettedEndpoint, *, max_bytes: int, dial: httpcore2.AsyncNetworkBackend) -> None:
         self._endpoint = endpoint
-        self._attempt = attempt
         self._max_bytes = max_bytes  # of one connection
         self._dial = dial
 
@@ -52,7 +53,7 @@ class VettedBackend(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
             else:
-                return _Counted(stream, self._attempt, self._max_bytes)
+                return _Counted(stream, self._max_bytes)
         raise failure
 
     async def sleep(self, seconds: float) -> None:
@@ -62,17 +63,15 @@ class VettedBackend(httpcore2.AsyncNetworkBackend):
 class _Counted(httpcore2.AsyncNetworkStream):
     """Bounds what is received over one connection, headers included."""
 
-    def __init__(self, stream: httpcore2.AsyncNetworkStream, attempt: Attempt, max_bytes: int) -> None:
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, max_bytes: int) -> None:
         self._stream = stream
-        self._attempt = attempt
         self._left = max_bytes
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - the interface
         part = await self._stream.read(max_bytes, timeout)
         self._left -= len(part)
         if self._left < 0:
-            self._attempt.refused = TOO_LARGE
-            raise httpcore2.ReadError(TOO_LARGE.message)
+            raise _TooMuch(TOO_LARGE.message)
         return part
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the interface
@@ -87,7 +86,7 @@ class _Counted(httpcore2.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the interface
     ) -> httpcore2.AsyncNetworkStream:
-        return _Counted(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._attempt, self._left)
+        return _Counted(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._left)
 
     def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
@@ -107,55 +106,29 @@ class VettedTransport(httpx2.AsyncBaseTransport):
         return await self._handle(request)
 
     async def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        counts = request.method == self._attempt.method
+        watched = self._attempt if self._attempt.takes(request.method, await request.aread()) else Attempt()
         try:
-            response = await self._pool.handle_async_request(self._outgoing(request, counts=counts))
+            response = await self._pool.handle_async_request(_outgoing(request, watched))
         except Exception as error:
-            raise _translated(error) from error
-        if counts:
-            self._attempt.status, self._attempt.complete = response.status, False
+            raise _translated(error, watched) from error
+        watched.status, watched.complete = response.status, False
         if failure := _unacceptable(response):
-            self._attempt.refused = failure
+            watched.refused = failure
             await response.aclose()
             raise AnswerRefused(failure.message, request=request)
         return httpx2.Response(
             status_code=response.status,
             headers=response.headers,
-            stream=_Answer(response, self._attempt if counts else None),
+            stream=_Answer(response, watched),
             extensions=cast("dict[str, object]", response.extensions),  # pyright: ignore[reportUnknownMemberType]
         )
-
-    def _outgoing(self, request: httpx2.Request, *, counts: bool) -> httpcore2.Request:
-        stream = request.stream
-        assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client made it
-        url = httpcore2.URL(
-            scheme=request.url.raw_scheme,
-            host=request.url.raw_host,
-            port=request.url.port,
-            target=request.url.raw_path,
-        )
-        extensions: dict[str, object] = {}
-        extensions |= request.extensions
-        if counts:
-            extensions["trace"] = self._trace
-        return httpcore2.Request(
-            method=request.method,
-            url=url,
-            headers=request.headers.raw,
-            content=stream,
-            extensions=extensions,
-        )
-
-    async def _trace(self, event: str, _: Mapping[str, object]) -> None:
-        if event == "http11.send_request_headers.started":
-            self._attempt.sending()
 
     async def aclose(self) -> None:
         await self._pool.aclose()
 
 
 class _Answer(httpx2.AsyncByteStream):
-    def __init__(self, response: httpcore2.Response, attempt: Attempt | None) -> None:
+    def __init__(self, response: httpcore2.Response, attempt: Attempt) -> None:
         self._response = response
         self._attempt = attempt
 
@@ -164,9 +137,8 @@ class _Answer(httpx2.AsyncByteStream):
             async for part in self._response.aiter_stream():
                 yield part
         except Exception as error:
-            raise _translated(error) from error
-        if self._attempt is not None:
-            self._attempt.complete = True
+            raise _translated(error, self._attempt) from error
+        self._attempt.complete = True
 
     async def aclose(self) -> None:
         await self._response.aclose()
@@ -182,7 +154,7 @@ def client(
     dial: httpcore2.AsyncNetworkBackend | None = None,
 ) -> httpx2.AsyncClient:
     """A client for one exchange, without timeouts for an answer: its user has one deadline for everything."""
-    backend = VettedBackend(endpoint, attempt, max_bytes=max_bytes, dial=dial or _system_dial())
+    backend = VettedBackend(endpoint, max_bytes=max_bytes, dial=dial or _system_dial())
     return httpx2.AsyncClient(
         transport=VettedTransport(backend, attempt, tls=tls),
         headers={"Accept-Encoding": "identity", "User-Agent": "botforge", **headers},
@@ -194,6 +166,31 @@ def client(
 
 def _system_dial() -> httpcore2.AsyncNetworkBackend:
     return cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())  # typed as if anyio could be missing
+
+
+def _outgoing(request: httpx2.Request, attempt: Attempt) -> httpcore2.Request:
+    """``request`` as httpcore2's, and ``attempt`` told when it leaves."""
+
+    async def trace(event: str, _: Mapping[str, object]) -> None:
+        if event == "http11.send_request_headers.started":
+            attempt.sending()
+
+    stream = request.stream
+    assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client made it
+    url = httpcore2.URL(
+        scheme=request.url.raw_scheme,
+        host=request.url.raw_host,
+        port=request.url.port,
+        target=request.url.raw_path,
+    )
+    extensions: dict[str, object] = {"trace": trace}
+    return httpcore2.Request(
+        method=request.method,
+        url=url,
+        headers=request.headers.raw,
+        content=stream,
+        extensions=request.extensions | extensions,
+    )
 
 
 def _unacceptable(response: httpcore2.Response) -> Failure | None:
@@ -217,6 +214,8 @@ _TRANSLATIONS: tuple[tuple[type[Exception], type[httpx2.RequestError]], ...] = (
 )
 
 
-def _translated(error: Exception) -> Exception:
+def _translated(error: Exception, attempt: Attempt) -> Exception:
     """httpcore2's errors as httpx2's, as its own transport does."""
+    if isinstance(error, _TooMuch):
+        attempt.refused = TOO_LARGE
     return next((new(str(error)) for old, new in _TRANSLATIONS if isinstance(error, old)), error)
