@@ -20,8 +20,8 @@ _PARENT = """
 import pathlib, signal, subprocess, sys, time
 from botforge_dev.local import processes
 # SIGINT as by default: a shell that runs the tests in the background has it ignored, and children inherit that.
-deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGINT, signal.SIG_DFL)"
-child = [sys.executable, "-c", deaf + "; print(1, flush=True); time.sleep(600)"]
+deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGINT, signal.SIG_DFL)"
+child = [sys.executable, "-c", f"import signal, time; {deaf}; print(1, flush=True); time.sleep(600)"]
 with open(sys.argv[1] + ".log", "wb") as log:
     held = processes.start(child, log=log)
 orphan = subprocess.Popen(child, start_new_session=True, stdout=subprocess.PIPE)
