@@ -54,8 +54,7 @@ def _environment() -> Path:
     """Python with scikit-learn and LightGBM, made first if it is not there. Raises BuildFailed."""
     stamp, python = _HOME / ".requirements", _HOME / "bin" / "python"
     if not stamp.is_file() or stamp.read_text() != _REQUIREMENTS.read_text():
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        toolchain.run([toolchain.uv(), "venv", "--quiet", "--clear", "--python", version, str(_HOME)])
+        toolchain.run([toolchain.uv(), "venv", "--quiet", "--clear", "--python", sys.executable, str(_HOME)])
         toolchain.run([toolchain.uv(), "pip", "install", "--quiet", "-p", str(python), "-r", str(_REQUIREMENTS)])
         stamp.write_text(_REQUIREMENTS.read_text())
     return python

@@ -84,17 +84,19 @@ def bots(data: Measured, rows: Any, banned: Collection[str], seed: int, sizes: S
 
 def table(data: Measured, arrays: Arrays, rows: Any, tools: Sequence[Sequence[int]]) -> Any:
     """The product's features of every row."""
-    known = list(data.corpus.tools.values())
     made = np.zeros((len(rows), len(NAMES)))
     for number, (row, bot) in enumerate(zip(rows, tools, strict=True)):
-        vector = data.vectors[row]
-        evidence = [
-            ToolEvidence(known[tool].name, known[tool].description, float(vector @ data.tool_vectors[tool]),
-                         data.tool_vectors[tool])
-            for tool in bot
-        ]  # fmt: skip
-        made[number] = features(data.corpus.sentences[row].text, vector, evidence, arrays)
+        made[number] = features(data.corpus.sentences[row].text, data.vectors[row], evidence(data, row, bot), arrays)
     return made
+
+
+def evidence(data: Measured, row: int, bot: Sequence[int]) -> list[ToolEvidence]:
+    """The tools of a row's bot, as the router would find them."""
+    found: list[ToolEvidence] = []
+    for number in bot:
+        tool, vector = data.corpus.tools[data.keys[number]], data.tool_vectors[number]
+        found.append(ToolEvidence(tool.name, tool.description, float(data.vectors[row] @ vector), vector))
+    return found
 
 
 def _folds(sources: Collection[str]) -> list[list[str]]:
