@@ -182,6 +182,8 @@ def test_an_attempt_that_may_have_arrived_is_not_forgotten_when_the_next_never_d
     [
         ("tool_server_unauthorized", Effect.UNSAFE, ExecutionStatus.FAILED),
         ("tool_unknown", Effect.UNSAFE, ExecutionStatus.FAILED),
+        ("tool_call_refused", Effect.UNSAFE, ExecutionStatus.FAILED),
+        ("tool_server_busy", Effect.UNSAFE, ExecutionStatus.FAILED),
         ("tool_response_too_large", Effect.UNSAFE, ExecutionStatus.UNKNOWN),
         ("tool_response_too_large", Effect.READ_ONLY, ExecutionStatus.FAILED),
     ],

@@ -7,7 +7,7 @@ from tests.fakes.tool_records import NOW, a_bot, a_definition, a_server, a_tool
 
 from botforge.domain.tool import Tool, ToolDefinition, ToolStatus
 from botforge.domain.tool_review import changed_tools, never_accepted
-from botforge.domain.tool_text import tool_text, words
+from botforge.domain.tool_text import parameters_text, tool_text, words
 
 SERVER = a_server(a_bot())
 OLD, NEW = a_definition("tool", "Old."), a_definition("tool", "New.")
@@ -98,3 +98,16 @@ def test_a_tools_text_holds_name_description_and_parameters_and_is_bounded() -> 
     )
     assert len(tool_text(a_definition("convert", "x" * 100_000))) < 2_000
     assert tool_text(a_definition("convert", "", input_schema={"type": "object", "properties": "odd"})) == "convert:"
+
+
+def test_a_tools_second_text_says_what_its_parameters_are() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"fromUnit": {"description": " Such as km. "}, "to_unit": {}, "x": {"description": 7}, "y": True},
+    }
+    assert parameters_text(a_definition("convert", "Converts.", input_schema=schema)) == (
+        "convert: Converts. from unit: Such as km."
+    )
+    assert parameters_text(a_definition("convert", "Converts.", input_schema={"type": "object"})) is None
+    many = {"type": "object", "properties": {f"p{number}": {"description": "x" * 8_000} for number in range(50)}}
+    assert len(parameters_text(a_definition("convert", "Converts.", input_schema=many)) or "") <= 4_000

@@ -117,8 +117,9 @@ class Delivery(StrEnum):
 
 class ToolServerError(BotForgeError):
     """A tool server gave no usable answer. ``code`` says in which way: ``tool_server_unreachable``,
-    ``tool_server_timeout``, ``tool_server_error``, ``tool_server_unauthorized``, ``tool_server_invalid_response``,
-    ``tool_response_too_large``, ``tool_unknown``. The message never repeats what the server sent."""
+    ``tool_server_timeout``, ``tool_server_error``, ``tool_server_invalid_response``, ``tool_response_too_large``; and
+    where the tool surely did not run, ``tool_server_unauthorized``, ``tool_server_busy``, ``tool_call_refused``,
+    ``tool_unknown``. The message never repeats what the server sent."""
 
     status = 422
     code = "tool_server_error"

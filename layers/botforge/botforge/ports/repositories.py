@@ -167,7 +167,7 @@ class CallableTools(Protocol):
 
 
 class ToolServers(CallableTools, Protocol):
-    """``mcp_servers`` and ``mcp_tools``. Vectors of tools are made from ``tool_text`` by the embedder."""
+    """``mcp_servers`` and ``mcp_tools``. Vectors of tools are ``tool_vectors``' (services/tool_embedding.py)."""
 
     def create(self, server: ToolServer, tools: Sequence[Tool], vectors: Sequence[Vector]) -> None:
         """The server and its tools, in one transaction. Raises Conflict when the bot has a server of that name, or as

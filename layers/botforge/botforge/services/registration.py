@@ -21,12 +21,12 @@ from botforge.domain.tool import (
     ToolServer,
 )
 from botforge.domain.tool_review import changed_tools, new_tool
-from botforge.domain.tool_text import tool_text
 from botforge.ports.clock import Clock
 from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import Bots, ToolServers
 from botforge.ports.tools import Endpoint, ToolTransport
 from botforge.services.tool_credentials import ToolCredentials
+from botforge.services.tool_embedding import tool_vectors
 
 _AFTER_DISCOVERY_S = 8.0  # of the request's time, to embed and to save what was found
 
@@ -119,8 +119,8 @@ class RegistrationService:
             updated_at=now,
         )
         tools = [new_tool(server_id, bot_id, definition, now, accepted=True) for definition in discovery.tools]
-        vectors = self.embedder.embed([tool_text(tool.definition) for tool in tools]) if tools else []
-        self.servers.create(server, tools, [embedding.vector for embedding in vectors])
+        vectors = tool_vectors(self.embedder, [tool.definition for tool in tools], deadline)
+        self.servers.create(server, tools, vectors)
         return RegisteredServer(server, tools, (*discovery.notes, *_idle_policies(server, tools)))
 
     def get(self, user_id: UserId, bot_id: BotId, server_id: ToolServerId) -> RegisteredServer:

@@ -8,9 +8,9 @@ from botforge.domain.execution import Execution, ExecutionStatus
 from botforge.domain.ids import BotId, ToolId, UserId
 from botforge.domain.page import Page
 from botforge.domain.tool import ServerTool, Tool, ToolStatus
-from botforge.domain.tool_text import tool_text
 from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import Bots, Executions, ToolServers
+from botforge.services.tool_embedding import tool_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class ToolCatalogue:
             )
         if tool.status is ToolStatus.WITHDRAWN:
             raise Conflict("The server no longer lists this tool.", code="tool_withdrawn", field="tool_id")
-        (embedding,) = self.embedder.embed([tool_text(accepted)])
+        (vector,) = tool_vectors(self.embedder, [accepted])
         changed = replace(tool, definition=accepted, pending=None, status=ToolStatus.ACTIVE)
-        self.servers.save_tools(user_id, row.server.id, [changed], {tool.id: embedding.vector})
+        self.servers.save_tools(user_id, row.server.id, [changed], {tool.id: vector})
         return self._owned(user_id, tool_id)
 
     def disable(self, user_id: UserId, tool_id: ToolId) -> ServerTool:

@@ -34,8 +34,8 @@ _FINISH_ATTEMPTS = 3
 _MAX_MESSAGE = 1_000  # characters of a tool's own error message that are kept
 
 # Answers that say that the tool did not run. Any other bad answer can follow an effect.
-_NOT_RUN = frozenset({"tool_server_unauthorized", "tool_unknown"})
-_NEVER_RETRIED = _NOT_RUN | {"tool_response_too_large"}
+_NOT_RUN = frozenset({"tool_server_unauthorized", "tool_server_busy", "tool_call_refused", "tool_unknown"})
+_NEVER_RETRIED = _NOT_RUN - {"tool_server_busy"} | {"tool_response_too_large"}
 
 
 @dataclass(frozen=True, slots=True)

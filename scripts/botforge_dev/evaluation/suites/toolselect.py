@@ -26,8 +26,8 @@ from botforge.domain.tool import (
     ToolServer,
     ToolStatus,
 )
-from botforge.domain.tool_text import tool_text
 from botforge.ports.embedding import Embedder, Embedding, Vector
+from botforge.services.tool_embedding import tool_vectors
 from botforge.services.tool_selection import ToolSelector
 from botforge_dev.evaluation.datasets import DataError, read_lines
 from botforge_dev.evaluation.metrics import mean, recall_at
@@ -107,9 +107,8 @@ def measured(folder: Path, split: str, model: Embedder, report: Callable[[str], 
     if not rows:
         raise DataError(f"{folder}/{split}.jsonl expects no call at all.")
     report(f"{len(described)} tools, {len(rows)} messages that expect a call")
-    texts = [tool_text(tool.tool.definition) for tool in described.values()]
-    vectors = dict(zip(described, (embedded.vector for embedded in embedder.embed(texts)), strict=True))
-    registered = {tool_id: (described[tool_id], vectors[tool_id]) for tool_id in described}
+    vectors = tool_vectors(embedder, [tool.tool.definition for tool in described.values()])
+    registered = {tool_id: (tool, vector) for (tool_id, tool), vector in zip(described.items(), vectors, strict=True)}
     everything = ToolSelector(embedder, Registry(list(registered.values())))
     found: list[tuple[int, float, float]] = []
     for row in rows:

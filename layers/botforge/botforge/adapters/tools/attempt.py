@@ -7,6 +7,8 @@ from botforge.domain.errors import Delivery, ToolServerError
 
 # A gateway's word that it got no answer from the server behind it, which may have acted all the same.
 _GATEWAY_STATUSES = frozenset({502, 504})
+# Statuses of 400 to 499 that do not say that the request was refused before anything was done (RFC 9110, 15.5).
+_NOT_REFUSALS = frozenset({408, 425, 499})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +102,8 @@ def failure_of_status(status: int | None) -> Failure | None:
         return None
     if status in (401, 403):
         return Failure("tool_server_unauthorized", f"The tool server refused the credential (HTTP {status}).")
+    if status == 429:
+        return Failure("tool_server_busy", "The tool server takes no more requests for the moment (HTTP 429).")
+    if status < 500 and status not in _NOT_REFUSALS:
+        return Failure("tool_call_refused", f"The tool server refused the request (HTTP {status}).")
     return Failure("tool_server_error", f"The tool server answered with HTTP {status}.")

@@ -18,8 +18,11 @@ from mcp_types import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
     PARSE_ERROR,
     PROTOCOL_VERSION_META_KEY,
+    UNSUPPORTED_PROTOCOL_VERSION,
     Implementation,
 )
 from mcp_types.version import LATEST_MODERN_VERSION
@@ -53,6 +56,16 @@ with client_half():
     from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 _MAX_PAGES = 20
+# Errors that a server gives before it looks at the tool: of its protocol (JSON-RPC 2.0, 5.1; MCP 2026-07-28).
+_REFUSALS = frozenset(
+    {
+        METHOD_NOT_FOUND,
+        INVALID_REQUEST,
+        HEADER_MISMATCH,
+        MISSING_REQUIRED_CLIENT_CAPABILITY,
+        UNSUPPORTED_PROTOCOL_VERSION,
+    }
+)
 _CLIENT = Implementation(name="botforge", version="0.1")
 
 # The SDK logs what servers send; that is neither ours to keep nor a reason to wake anyone.
@@ -180,8 +193,8 @@ def _refused(error: MCPError, attempt: Attempt) -> ToolServerError:
         return attempt.error(BROKEN_OFF, delivery=Delivery.UNKNOWN)
     if error.code == PARSE_ERROR or (error.code == INVALID_REQUEST and attempt.status < 400):
         return attempt.error(INVALID, delivery=Delivery.ANSWERED)
-    failure = Failure("tool_server_error", f"The tool server refused the request (JSON-RPC error {error.code}).")
-    return attempt.error(failure)
+    code = "tool_call_refused" if error.code in _REFUSALS else "tool_server_error"
+    return attempt.error(Failure(code, f"The tool server refused the request (JSON-RPC error {error.code})."))
 
 
 def _invalid_parameters(error: MCPError, attempt: Attempt) -> ToolResult:
@@ -190,7 +203,7 @@ def _invalid_parameters(error: MCPError, attempt: Attempt) -> ToolResult:
         raise _refused(error, attempt) from error
     if error.code == HEADER_MISMATCH:
         message = "The tool's definition has changed; the server must be refreshed."
-        raise ToolServerError(message, delivery=Delivery.ANSWERED) from error
+        raise ToolServerError(message, code="tool_call_refused", delivery=Delivery.ANSWERED) from error
     words = text(error.message)
     if "tool" in words.lower() and any(sign in words.lower() for sign in ("unknown", "not found")):
         message = "The tool server has no tool of this name."
