@@ -54,7 +54,7 @@ class Retriever:
         relevant = [passage for passage in ranked if passage.relevance >= threshold]
         nearest = max(ranked, key=lambda passage: passage.relevance, default=None)
         return Retrieval(
-            passages=tuple(_distinct(relevant)[:max_chunks]),
+            passages=tuple(_distinct(relevant, max_chunks)),
             best_relevance=nearest.relevance if nearest else 0.0,
             candidates=len(ranked),
             documents=len({passage.candidate.ref.document_id for passage in ranked}),
@@ -95,9 +95,11 @@ class Retriever:
         return ()
 
 
-def _distinct(passages: Sequence[Passage]) -> list[Passage]:
-    """Drop passages that say word for word what a better one says: copies of a document would fill the answer."""
+def _distinct(passages: Sequence[Passage], limit: int) -> list[Passage]:
+    """The first ``limit`` that do not say word for word what a better one says: copies would fill the answer."""
     seen: dict[str, Passage] = {}
     for passage in passages:
+        if len(seen) == limit:
+            break
         seen.setdefault(re.sub(r"\W+", " ", passage.candidate.text).casefold(), passage)
     return list(seen.values())

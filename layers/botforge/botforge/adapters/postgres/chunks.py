@@ -27,7 +27,11 @@ _PAGE = 1_000
 # (PostgreSQL, "Parsing Queries").
 _SEARCH: LiteralString = """
 with size as materialized (
-    select count(*) as chunks from (select from chunks where bot_id = %(bot)s limit %(scanned)s) as counted
+    select least(coalesce(sum(chunk_count), 0), %(scanned)s) as chunks
+    from (
+        select chunk_count from documents where bot_id = %(bot)s and status <> 'deleted'
+        order by created_at desc, id desc limit %(scanned)s
+    ) as counted
 ),
 terms as materialized (
     select lexeme, frequency, websearch_to_tsquery('simple', '"' || replace(lexeme, '"', ' ') || '"') as query
@@ -57,7 +61,9 @@ lexical as materialized (
         group by m.document_id, m.generation, m.ordinal
         order by score desc, m.document_id, m.ordinal limit %(limit)s * %(slack)s
     ) as best
-    where exists (select from documents d where d.id = best.document_id and d.active_generation = best.generation)
+    cross join lateral (
+        select from documents d where d.id = best.document_id and d.active_generation = best.generation limit 1
+    ) as visible
     order by rank limit %(limit)s
 ),
 found as materialized (
@@ -67,15 +73,17 @@ found as materialized (
             as hit (document_id, generation, ordinal, cosine)
     ) as dense using (document_id, generation, ordinal)
 )
-select c.document_id, c.generation, c.ordinal, d.path, c.text, c.title, c.headings, c.page, found.cosine,
+select found.document_id, found.generation, found.ordinal, d.path, c.text, c.title, c.headings, c.page, found.cosine,
     found.lexical_rank,
-    coalesce((select sum(w.weight) filter (where c.lexemes @@ t.query) / nullif(sum(w.weight), 0)
-              from terms t join weights w using (lexeme)), 0)::float8 as lexical_coverage
+    coalesce((select sum(w.weight) filter (where w.lexeme = any (c.lexemes)) / nullif(sum(w.weight), 0)
+              from weights w), 0)::float8 as lexical_coverage
 from found
-    join documents d on d.id = found.document_id and d.active_generation = found.generation
-    -- The limit keeps the planner, which overestimates what is found, from reading the whole table for it.
+    -- The limits keep the planner, which overestimates what is found, from reading whole tables for it.
     cross join lateral (
-        select * from chunks c
+        select path from documents d where d.id = found.document_id and d.active_generation = found.generation limit 1
+    ) as d
+    cross join lateral (
+        select text, title, headings, page, tsvector_to_array(lexemes) as lexemes from chunks c
         where c.document_id = found.document_id and c.generation = found.generation and c.ordinal = found.ordinal
             and c.bot_id = %(bot)s and c.user_id = %(user)s
         limit 1

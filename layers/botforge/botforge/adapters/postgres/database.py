@@ -18,6 +18,9 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 _GRACE_S = 1.0  # beyond the statement timeout, within which the server says so itself
 _CONNECT_TIMEOUT_S = 5
+_SETTINGS: LiteralString = (
+    "select set_config(name, value, true) from unnest(%s::text[], %s::text[]) as setting (name, value)"
+)
 _SCOPE: LiteralString = "select set_config('botforge.user_id', %s, true), set_config('statement_timeout', %s, true)"
 
 
@@ -105,8 +108,9 @@ class Database:
         # settings hold for the statement, and an error leaves nothing to roll back.
         with connection.pipeline():
             connection.execute(_SCOPE, (_text(user_id), self._statement_timeout))
-            for name, value in settings.items():
-                connection.execute("select set_config(%s, %s, true)", (name, value))
+            if settings:
+                names, values = list(settings), list(settings.values())
+                connection.execute(_SETTINGS, (names, values))
             cursor.execute(statement, parameters)
         return cursor.fetchall()
 
