@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from botforge_dev.benchmarks import agent, contestants, corpus, embedding, init, query, recall, report
+from botforge_dev.benchmarks import agent, contestants, corpus, embedding, faults, init, query, recall, report
 from botforge_dev.benchmarks.measuring import BenchmarkFailed
 from botforge_dev.benchmarks.tables import Tables
 from botforge_dev.build.layout import ROOT
 from botforge_dev.build.toolchain import BuildFailed
 
-_NAMES = ("embedding", "init", "query", "recall", "agent")
+_NAMES = ("embedding", "init", "query", "recall", "agent", "faults")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,11 +35,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(names: "tuple[str, ...] | list[str]", *, quick: bool) -> dict[str, Any]:
+    if list(names) == ["faults"]:  # it has no opponent
+        return _told({"faults": faults.run(quick=quick)})
     mine, theirs = contestants.ours(), contestants.opponents()
     if list(names) == ["agent"]:  # it needs no passages and no database
-        found = {"agent": agent.run(mine, theirs, quick=quick)}
-        print(json.dumps(found, indent=2), flush=True)
-        return found
+        return _told({"agent": agent.run(mine, theirs, quick=quick)})
     texts = corpus.load(mine.model_dir, quick=quick)
     tables = Tables(theirs, texts, (1_000, 10_000) if quick else (1_000, 10_000, 100_000))
     benchmarks: dict[str, Callable[[], dict[str, Any]]] = {
@@ -48,10 +48,11 @@ def _run(names: "tuple[str, ...] | list[str]", *, quick: bool) -> dict[str, Any]
         "query": lambda: query.run(mine, theirs, texts, tables, quick=quick),
         "recall": lambda: recall.run(mine, texts, tables, quick=quick),
         "agent": lambda: agent.run(mine, theirs, quick=quick),
+        "faults": lambda: faults.run(quick=quick),
     }
     found: dict[str, Any] = {"machine": report.machine(mine), "source": texts.source, "passages": len(texts.passages)}
     try:
-        if set(names) - {"embedding", "agent"}:
+        if set(names) - {"embedding", "agent", "faults"}:
             tables.start()
         for name in names:
             start = time.monotonic()
@@ -59,6 +60,11 @@ def _run(names: "tuple[str, ...] | list[str]", *, quick: bool) -> dict[str, Any]
             print(f"{name}: {time.monotonic() - start:.0f} s\n{json.dumps(found[name], indent=2)}", flush=True)
     finally:
         tables.stop()
+    return found
+
+
+def _told(found: dict[str, Any]) -> dict[str, Any]:
+    print(json.dumps(found, indent=2), flush=True)
     return found
 
 

@@ -34,7 +34,15 @@ def machine(contestant: Contestant) -> dict[str, str]:
 
 def markdown(found: dict[str, Any]) -> str:
     """``found`` as ``__main__`` collects it: one entry a benchmark."""
-    parts = (_introduction(found), _embedding(found), _init(found), _query(found), _recall(found), _agent(found))
+    parts = (
+        _introduction(found),
+        _embedding(found),
+        _init(found),
+        _query(found),
+        _recall(found),
+        _agent(found),
+        _faults(found),
+    )
     return "\n\n".join(parts) + "\n"
 
 
@@ -52,6 +60,21 @@ call; the two rows of PostgreSQL that a call costs in production are not in it.
 | ms per turn | p50 | p95 |
 |---|---|---|
 {rows}"""
+
+
+def _faults(found: dict[str, Any]) -> str:
+    values = found["faults"]
+    kinds = (("idempotent", "declared idempotent"), ("unsafe", "not declared (unsafe)"))
+    columns = ("requests", "faults", "succeeded", "failed", "unknown", "effects_twice", "claimed_without_effect")
+    rows = [[name, *(f"{values[kind][column]:,}" for column in columns)] for kind, name in kinds]
+    return f"""## Calls of tools under faults
+
+`./scripts/bench --only faults`: {values["calls"]:,} calls each through the product's executor and REST transport to a
+server of which one request in ten meets a reset, a 500, an answer that never comes or garbage, half of them after the
+tool has run. Aims: at least 99 % of idempotent calls succeed; no effect twice. An unsafe call is never repeated once it
+may have arrived: its outcome is `unknown`, and said to be.
+
+{_table(["tools", *(column.replace("_", " ") for column in columns)], rows)}"""
 
 
 def _introduction(found: dict[str, Any]) -> str:
