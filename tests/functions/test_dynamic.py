@@ -19,6 +19,7 @@ from botforge.domain.routing import BAND, ToolEvidence
 from botforge.domain.tool import Dialect, ToolDefinition, ToolProtocol
 from botforge.domain.tool_text import tool_text
 from botforge_dev.fakes import openai_server as llms
+from botforge_dev.fakes.loopback import Respond
 from botforge_dev.fakes.openai_server import API_KEY, OpenAIServer, openai_server, tool_calls
 
 FAQ = b"Transfers abroad take two to four working days and cost five euros.\n\nA lost card must be blocked at once.\n"
@@ -186,8 +187,81 @@ def test_an_unsure_router_leaves_the_choice_to_the_agent_which_can_search_the_do
     assert decided["routing"]["decided_by"] == "agent"
     assert BAND.low < decided["routing"]["p_execution"] < BAND.high
     assert (decided["intent"], decided["processing_type"]) == ("information_retrieval", "mcp_agent_execution")
-    assert [source["filename"] for source in decided["sources"]] == ["faq.txt"]
+    (source,) = decided["sources"]
+    assert (source["filename"], source["number"]) == ("faq.txt", 1)
+    assert source["link"].startswith("http")
+    assert decided["searched"] == question["question"]
+    assert (decided["grounded"], decided["unsupported"], decided["removed_citations"]) == (True, [], 0)
     assert {tool["function"]["name"] for tool in llm.requests[0]["tools"]} == {"add", "search_documents"}
+
+
+def test_what_an_agent_says_of_documents_is_checked_like_any_other_answer(
+    bot: Bot, llm: OpenAIServer, embedder: OnnxEmbedder
+) -> None:
+    bot.document()
+    llm.answer(
+        tool_calls(("search_documents", {"question": "How long do transfers abroad take?"})),
+        llms.Reply("Transfers abroad take nine working days and cost 70 euros [1][8]."),
+    )
+    decided = bot.ask(an_uncertain_message(embedder)).json
+    assert decided["response"].startswith("Transfers abroad take nine working days and cost 70 euros [1].")
+    assert decided["removed_citations"] == 1
+    assert decided["grounded"] is False
+    assert decided["unsupported"] == ["Transfers abroad take nine working days and cost 70 euros."]
+
+
+def test_an_answer_from_documents_carries_what_vector_query_says(bot: Bot, llm: OpenAIServer) -> None:
+    bot.document()
+    question = "How long do transfers abroad take?"
+    llm.answer(llms.Reply("Transfers abroad take 9 working days [1], says nobody [7]."))
+    answered = bot.ask(question).json
+    assert (answered["searched"], answered["grounded"], answered["removed_citations"]) == (question, False, 1)
+    assert len(answered["unsupported"]) == 1
+    assert answered["search"]["nearest"] == "faq.txt"
+    (source,) = answered["sources"]
+    assert {"filename", "page", "headings", "text", "score", "link"} <= source.keys()
+    assert source["link_expires_in"] > 0
+    assert answered["retrieved"] == []
+
+
+def test_a_follow_up_is_routed_as_what_it_means_in_its_conversation(
+    bot: Bot, llm: OpenAIServer, tools: ToolServer
+) -> None:
+    bot.document()
+    conversation = str(uuid4())
+    llm.answer(llms.Reply("Two to four working days [1]."))
+    bot.ask("How long do transfers abroad take?", conversation_id=conversation)
+    llm.answer(llms.Reply(ACT), tool_calls(("add", {"a": 2, "b": 3})), llms.Reply("The sum is 5."))
+    acted = bot.ask("What about the two and the three?", conversation_id=conversation).json
+    assert (acted["intent"], acted["query"]) == ("execution", "What about the two and the three?")
+    assert [effect.tool_name for effect in tools.effects] == ["add"]
+    assert [request["messages"][-1]["content"] for request in llm.requests[-2:-1]] == [ACT]
+    assert len(llm.requests) == 4, "the message was rewritten once, not again by the path that was taken"
+
+
+def test_a_follow_up_keeps_its_one_rewriting_when_the_agent_fails(bot: Bot, llm: OpenAIServer) -> None:
+    bot.document()
+    conversation = str(uuid4())
+    llm.answer(llms.Reply("Two to four working days [1]."))
+    bot.ask("How long do transfers abroad take?", conversation_id=conversation)
+    llm.answer(llms.Reply(ACT), Respond(401, {}))
+    fallen_back = bot.ask("And the two and the three?", conversation_id=conversation).json
+    assert fallen_back["degraded_reasons"]["agent"] == "llm_refused"
+    rewritings = [one for one in llm.requests if "You rewrite" in one["messages"][0]["content"]]
+    assert len(rewritings) == 1
+
+
+def test_thanks_in_a_conversation_is_small_talk_and_costs_no_llm_call(bot: Bot, llm: OpenAIServer) -> None:
+    bot.document()
+    conversation = str(uuid4())
+    llm.answer(llms.Reply("Two to four working days [1]."))
+    bot.ask("How long do transfers abroad take?", conversation_id=conversation)
+    before = len(llm.requests)
+    thanked = bot.ask("Thanks!", conversation_id=conversation).json
+    assert (thanked["routing"]["decided_by"], thanked["searched"]) == ("small_talk", None)
+    assert len(llm.requests) == before
+    kept = bot.api.call("GET", f"/vector/conversations/{conversation}").json["messages"]
+    assert [message["role"] for message in kept] == ["user", "assistant"]
 
 
 def test_without_a_model_the_more_probable_path_is_taken_and_a_missing_agent_is_named(

@@ -21,6 +21,7 @@ from botforge.services.answering import NO_DOCUMENTS, Answerer, searched_in_vain
 from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
 
+QUESTION = "How long does the warranty last?"
 TEXTS = (
     "The warranty lasts five years. It covers the frame and the fork.",
     "Batteries are covered for two years. Chargers are not covered.",
@@ -44,7 +45,7 @@ def answer(chat: ScriptedChatModel | None, *texts: str, embedder: BagOfWordsEmbe
     embedder = embedder or BagOfWordsEmbedder()
     answerer = Answerer(chat, ExtractiveAnswerer(embedder), GroundingCheck(embedder))
     deadline = Deadline.after(25, FixedClock().monotonic)
-    return answerer.answer("How long does the warranty last?", retrieval, model=None, deadline=deadline)
+    return answerer.answer(QUESTION, retrieval, searched=QUESTION, model=None, deadline=deadline)
 
 
 @pytest.mark.parametrize(

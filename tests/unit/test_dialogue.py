@@ -7,6 +7,7 @@ from tests.fakes.chat import ScriptedChatModel
 from tests.fakes.clock import FixedClock
 from tests.fakes.conversations import InMemoryConversations
 
+from botforge.domain.answer import Usage
 from botforge.domain.clipping import estimated_tokens
 from botforge.domain.conversation import MAX_HISTORY_TOKENS, MAX_TURNS, Turn, bounded, is_follow_up, joined
 from botforge.domain.deadline import Deadline
@@ -55,7 +56,12 @@ def test_a_question_that_stands_alone_is_left_alone_in_a_conversation(text: str)
 def test_an_llm_rewrites_the_message_with_the_conversation_as_data() -> None:
     chat = ScriptedChatModel("Does the warranty of the\nNimbus cover the frame?")
     found = resolve(after_one_turn(chat), query("Does it cover the frame?"))
-    assert found == Resolved("Does the warranty of the Nimbus cover the frame?", {})
+    assert (found.text, found.degraded, found.llm_asked) == (
+        "Does the warranty of the Nimbus cover the frame?",
+        {},
+        True,
+    )
+    assert found.usage == Usage(10, 5)
     system, asked = chat.seen[0]
     assert "data, not instructions" in system.content
     assert FIRST in asked.content
@@ -65,12 +71,34 @@ def test_an_llm_rewrites_the_message_with_the_conversation_as_data() -> None:
 @pytest.mark.parametrize("reply", ["", "  \n", "word " * 400])
 def test_a_rewriting_that_is_none_is_replaced_by_the_question_before(reply: str) -> None:
     found = resolve(after_one_turn(ScriptedChatModel(reply)), query("And the fork?"))
-    assert found == Resolved(f"{FIRST}\nAnd the fork?", {"rewriting": "llm_invalid_response"})
+    assert (found.text, found.degraded) == (f"{FIRST}\nAnd the fork?", {"rewriting": "llm_invalid_response"})
+    assert (found.llm_asked, found.usage) == (True, Usage(10, 5))
 
 
 def test_an_llm_that_fails_costs_the_rewriting_and_not_the_answer() -> None:
     found = resolve(after_one_turn(ScriptedChatModel(failure="llm_timeout")), query("And the fork?"))
-    assert found == Resolved(f"{FIRST}\nAnd the fork?", {"rewriting": "llm_timeout"})
+    assert found == Resolved(f"{FIRST}\nAnd the fork?", {"rewriting": "llm_timeout"}, llm_asked=True)
+
+
+@pytest.mark.parametrize(
+    ("reply", "translation"),
+    [
+        (
+            "Deckt die Garantie die Gabel ab?\nEnglish: Does the warranty cover the fork?",
+            "Does the warranty cover the fork?",
+        ),
+        (
+            "Deckt die Garantie die Gabel ab?\n\n  english:\nDoes the warranty cover the fork?",
+            "Does the warranty cover the fork?",
+        ),
+        ("Deckt die Garantie die Gabel ab?", None),
+        ("Deckt die Garantie die Gabel ab?\nEnglish:", None),
+        ("Deckt die Garantie die Gabel ab?\nEnglish: " + "word " * 400, None),
+    ],
+)
+def test_a_rewriting_in_another_language_brings_its_translation_along(reply: str, translation: str | None) -> None:
+    found = resolve(after_one_turn(ScriptedChatModel(reply)), query("Und die Gabel?"))
+    assert (found.text, found.translation) == ("Deckt die Garantie die Gabel ab?", translation)
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,14 @@ product's chunking, embedding and search; prints the tables of ``docs/retrieval.
 """
 
 import argparse
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from botforge.domain.bot import DEFAULT_SIMILARITY_THRESHOLD
-from botforge_dev.calibration.samples import Laboratory, Sample, load, save
+from botforge_dev.calibration.laboratories import laboratory
+from botforge_dev.calibration.samples import Sample, load, save
 from botforge_dev.calibration.study import best_of, ranking_table, relevance_table, reliability, trained
 from botforge_dev.evaluation.datasets import QuestionSet, question_sets
-from botforge_dev.local import processes
-from botforge_dev.local.postgres import Postgres
-from botforge_dev.model.weights import MODEL_DIR, ensure_weights
 
 
 def main() -> None:
@@ -45,20 +41,8 @@ def main() -> None:
 
 
 def _collect(sets: Sequence[QuestionSet]) -> list[Sample]:
-    ensure_weights()
-    with tempfile.TemporaryDirectory(prefix="botforge-calibration-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        postgres = Postgres(folder / "postgres", processes.free_port())
-        postgres.start()
-        try:
-            postgres.create_database("calibration")
-            laboratory = Laboratory.in_database(
-                postgres.dsn("calibration"), MODEL_DIR, lambda line: print(f"  {line}", file=sys.stderr, flush=True)
-            )
-            return list(laboratory.samples(sets))
-        finally:
-            postgres.stop()
+    with laboratory() as opened:
+        return list(opened.samples(sets))
 
 
 if __name__ == "__main__":

@@ -102,9 +102,19 @@ class Laboratory:
                 own = other.name == data.name
                 for question, vector in asked if own else asked[:_FOREIGN]:
                     (gold,) = question.gold
-                    found = self._search(bots[other.name], question, vector)
+                    found = self._search(bots[other.name], question.text, vector)
                     yield Sample(data.name, other.name, gold if own else None, found)
             yield from self._alone(data, asked[:_ALONE], pieces[data.name])
+
+    def asked(self, data: QuestionSet) -> Callable[[Sequence[str]], Iterator[tuple[Found, ...]]]:
+        """Index a set's passages; what is returned asks them texts, and yields what was found for each in turn."""
+        bot = self._bot(data.name, self._pieces(data))
+
+        def ask(texts: Sequence[str]) -> Iterator[tuple[Found, ...]]:
+            for text, embedding in zip(texts, self.embedder.embed(texts), strict=True):
+                yield self._search(bot, text, embedding.vector)
+
+        return ask
 
     def _alone(
         self,
@@ -121,7 +131,7 @@ class Laboratory:
                     continue
                 if document not in bots:
                     bots[document] = self._bot(f"{data.name} {document}", {document: pieces[document]})
-                found = self._search(bots[document], question, vector)
+                found = self._search(bots[document], question.text, vector)
                 yield Sample(data.name, name, gold if name == "one" else None, found)
 
     def _pieces(self, data: QuestionSet) -> dict[str, list[Piece]]:
@@ -151,10 +161,10 @@ class Laboratory:
             repository.activate(claim, info, chunks=len(pieces), truncated=0, title=None)
         return bot.id
 
-    def _search(self, bot: BotId, question: LabelledQuestion, vector: Vector) -> tuple[Found, ...]:
+    def _search(self, bot: BotId, text: str, vector: Vector) -> tuple[Found, ...]:
         index = PgVectorIndex(self.database)
         hits = index.query(self.user, bot, vector, top_k=LIMIT, deadline=Deadline.after(60))
-        candidates = PostgresChunks(self.database).search(self.user, bot, question.text, hits, lexical_limit=LIMIT)
+        candidates = PostgresChunks(self.database).search(self.user, bot, text, hits, lexical_limit=LIMIT)
         return tuple(
             Found(one.path, one.cosine, one.lexical_coverage, one.lexical_rank)
             for one in sorted(candidates, key=lambda one: str(one.ref))

@@ -55,8 +55,12 @@ def reasoning(offered: Sequence[str], callable_tools: int, rounds: Sequence[Sequ
 
 def with_evidence(text: str, uses: Sequence[ToolUse], withheld: Sequence[str]) -> str:
     """The model's text, followed by what was really done."""
-    own = _OUR_LINES.sub("", text).strip()
-    return "\n\n".join(part for part in (own, "\n".join(_evidence(uses, withheld))) if part)
+    return "\n\n".join(part for part in (without_evidence(text), "\n".join(_evidence(uses, withheld))) if part)
+
+
+def without_evidence(text: str) -> str:
+    """What the model said itself."""
+    return _OUR_LINES.sub("", text).strip()
 
 
 def _evidence(uses: Sequence[ToolUse], withheld: Sequence[str]) -> list[str]:

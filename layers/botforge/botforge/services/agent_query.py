@@ -1,6 +1,6 @@
 """A message to a bot that acts: whose bot it is, what the agent did, and the row that remembers it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from botforge.domain.deadline import Deadline
 from botforge.domain.errors import BotForgeError, ChatModelUnavailable
 from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
 from botforge.ports.clock import Clock
-from botforge.services.dialogue import Dialogue
+from botforge.services.dialogue import Dialogue, Resolved
 from botforge.services.query_log import QueryLog
 from botforge.services.stages import Stages
 from botforge.services.tool_calls import BuiltIn
@@ -39,8 +39,19 @@ class AgentQueryService:
     agent: Acting | None  # None: no LLM is configured, and this is no development stack
     clock: Clock
 
-    def ask(self, query: Query, deadline: Deadline, *, built_ins: Sequence[BuiltIn] = ()) -> AgentResult:
+    def ask(
+        self,
+        query: Query,
+        deadline: Deadline,
+        resolved: Resolved | None = None,
+        *,
+        built_ins: Sequence[BuiltIn] = (),
+        checked: Callable[[AgentAnswer], AgentAnswer] = lambda answer: answer,
+    ) -> AgentResult:
         """Act for the user through the bot's tools.
+
+        ``resolved``: the message as its conversation says, if that is known. ``checked`` is given the answer before
+        anyone else is, and may change it.
 
         Raises NotFound for a bot that is not the user's, Conflict for one that is switched off, ChatModelUnavailable
         when no LLM decides (and nothing was called), Unavailable when the database does not answer.
@@ -50,21 +61,23 @@ class AgentQueryService:
         with stages.measure("bot"):
             self.log.bot(query)
         try:
-            with stages.measure("history"):
-                resolved = self.dialogue.resolve(query, deadline)
-            answer = self._acted(replace(query, text=resolved.text), deadline, stages, built_ins)
+            if resolved is None:
+                with stages.measure("history"):
+                    resolved = self.dialogue.resolve(query, deadline)
+            answer = checked(self._acted(replace(query, text=resolved.text), deadline, stages, built_ins))
             with stages.measure("history"):
                 kept = self.dialogue.remember(query, answer.text)
         except BotForgeError as error:
             self.log.remember(self._record(query, QueryStatus.FAILED, start, stages, error_code=error.code))
             raise
         status = QueryStatus.ABSTAINED if answer.abstained else QueryStatus.ANSWERED
-        record = self._record(query, status, start, stages, answer=answer)
-        if built_ins and not answer.tools_used:
-            record = replace(record, intent=Intent.INFORMATION_RETRIEVAL)  # it looked things up, and acted on nothing
         degraded = {**resolved.degraded, **answer.degraded}
         if not kept:
             degraded["conversation"] = "database_unavailable"
+        record = self._record(query, status, start, stages, answer=answer)
+        record = replace(record, usage=resolved.usage + answer.usage, degraded=dict(degraded))
+        if built_ins and not answer.tools_used:
+            record = replace(record, intent=Intent.INFORMATION_RETRIEVAL)  # it looked things up, and acted on nothing
         if not self.log.remember(record):
             degraded["statistics"] = "database_unavailable"
         return AgentResult(answer, record, degraded)

@@ -1,12 +1,13 @@
-"""Messages in a conversation: a follow-up is made to stand alone before anything is searched."""
+"""Messages in a conversation: a follow-up is made to stand alone before anything is decided or searched."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from botforge.domain.answer import Usage
 from botforge.domain.conversation import MAX_TURNS, Entry, Turn, bounded, is_follow_up, joined, turns_of
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable, Conflict, DatabaseUnavailable, DeadlineExceeded
 from botforge.domain.ids import ConversationId
-from botforge.domain.prompting import REWRITE, message_after_turns
+from botforge.domain.prompting import REWRITE, message_after_turns, rewritten_and_translated
 from botforge.domain.query import Query
 from botforge.ports.chat import ChatModel, Message
 from botforge.ports.repositories import Conversations
@@ -20,7 +21,10 @@ class Resolved:
     """A message as it can be understood alone. ``degraded``: the missing part → why."""
 
     text: str
-    degraded: dict[str, str]
+    degraded: dict[str, str] = field(default_factory=dict[str, str])
+    llm_asked: bool = False  # whatever came of it: an LLM that is asked twice for one search costs more than it gives
+    translation: str | None = None  # into English, if the LLM rewrote a message in another language
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +39,18 @@ class Dialogue:
         Raises Conflict for a conversation with another bot, before anything is done; DatabaseUnavailable.
         """
         if query.conversation_id is None:
-            return Resolved(query.text, {})
+            return Resolved(query.text)
         messages = self.conversations.recent(query.user_id, query.bot_id, query.conversation_id, limit=2 * MAX_TURNS)
         turns = bounded(turns_of(messages))
         if not turns:
             self._refuse_another_bots(query, query.conversation_id)
-            return Resolved(query.text, {})
+            return Resolved(query.text)
         if self.chat is None:
-            return Resolved(_joined(turns, query.text), {})
+            return Resolved(_joined(turns, query.text))
         try:
-            return Resolved(self._rewritten(self.chat, turns, query, deadline), {})
+            return self._rewritten(self.chat, turns, query, deadline)
         except ChatModelUnavailable as error:
-            return Resolved(_joined(turns, query.text), {"rewriting": error.code})
+            return Resolved(_joined(turns, query.text), {"rewriting": error.code}, llm_asked=True)
 
     def remember(self, query: Query, answer: str) -> bool:
         """Add the turn to its conversation; False if that could not be done, which must not cost the answer."""
@@ -70,14 +74,18 @@ class Dialogue:
                 next_step="Use a new conversation_id for each bot.",
             )
 
-    def _rewritten(self, chat: ChatModel, turns: list[Turn], query: Query, deadline: Deadline) -> str:
+    def _rewritten(self, chat: ChatModel, turns: list[Turn], query: Query, deadline: Deadline) -> Resolved:
         messages = (Message("system", REWRITE), Message("user", message_after_turns(turns, query.text)))
         limited = deadline.less(deadline.remaining() * (1 - _REWRITE_SHARE))
         completion = chat.complete(messages, model=query.model, deadline=limited)
-        text = " ".join(completion.text.split())
-        if not text or completion.truncated or len(text) > max(_MAX_REWRITTEN, 2 * len(query.text)):
-            raise ChatModelUnavailable("The LLM did not rewrite the message.", code="llm_invalid_response")
-        return text
+        text, translation = rewritten_and_translated(completion.text)
+        bound = max(_MAX_REWRITTEN, 2 * len(query.text))
+        if not text or completion.truncated or len(text) > bound:
+            degraded = {"rewriting": "llm_invalid_response"}
+            return Resolved(_joined(turns, query.text), degraded, llm_asked=True, usage=completion.usage)
+        if translation is not None and len(translation) > bound:
+            translation = None
+        return Resolved(text, llm_asked=True, translation=translation, usage=completion.usage)
 
 
 def _joined(turns: list[Turn], text: str) -> str:

@@ -38,7 +38,7 @@ _OFFER = ToolOffer(
 
 @dataclass(slots=True)
 class DocumentSearch:
-    """The searches of one message; ``found`` numbers every passage that the model has seen."""
+    """The searches of one message; ``found`` numbers every passage that the model has seen, ``asked`` says for what."""
 
     retriever: Retriever
     query: Query
@@ -46,16 +46,19 @@ class DocumentSearch:
     deadline: Deadline
     stages: Stages
     found: list[Source] = field(default_factory=list[Source])
+    asked: list[str] = field(default_factory=list[str])
 
     def built_in(self) -> BuiltIn:
         return BuiltIn(_OFFER, self._run)
 
     def _run(self, arguments: JsonObject) -> str:
+        question = str(arguments["question"])[:_MAX_QUESTION]
+        self.asked.append(question)
         try:
             retrieval = self.retriever.retrieve(
                 self.query.user_id,
                 self.query.bot_id,
-                str(arguments["question"])[:_MAX_QUESTION],
+                question,
                 max_chunks=self.query.max_chunks or self.bot.max_chunks,
                 threshold=self._threshold(),
                 document_ids=self.query.document_ids,

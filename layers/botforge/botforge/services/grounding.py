@@ -1,11 +1,12 @@
 """Whether what an answer says stands in what it cites."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from botforge.domain.answer import Source
 from botforge.domain.claims import NEARLY_QUOTED, Claim, claims, contradicted, nearest_by_words, overlap
 from botforge.domain.errors import EmbeddingUnavailable
+from botforge.domain.language import in_another_language
 from botforge.domain.sentences import split_sentences
 from botforge.ports.embedding import Embedder, Vector
 
@@ -19,8 +20,9 @@ _MAX_CLAIMS = 20
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    grounded: bool | None  # None: nothing was stated
+    grounded: bool | None  # None: nothing was stated, or nothing could be compared
     unsupported: tuple[str, ...] = ()
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])  # "grounding" → why it was not checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,16 @@ class GroundingCheck:
 
         One that names none is compared with all that the text names, or with all there are if it names none. Numbers,
         names and negations are compared as they stand, the rest by words and by meaning. Without the embedding model,
-        words alone decide.
+        words alone decide. An answer in another language than everything it names is not compared at all: nearly
+        every true sentence of it would be called unsupported.
         """
         made = claims(text)[:_MAX_CLAIMS]
         if not made:
             return Grounding(None)
         known = {source.number: source for source in sources}
         named = {number for claim in made for number in claim.cites if number in known} or set(known)
+        if all(in_another_language(text, known[number].passage.candidate.text) for number in named):
+            return Grounding(None, degraded={"grounding": "another_language"})
         passages = [self._cited(claim, known, named) for claim in made]
         vectors = self._embedded(made, passages)
         unsupported = [

@@ -23,8 +23,10 @@ from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
 from botforge.services.query_log import QueryLog
+from botforge.services.question_search import QuestionSearch
 from botforge.services.retrieval import Retriever
 from botforge.services.routing import Router
+from botforge.services.source_links import SourceLinks
 from botforge.services.statistics import StatisticsService
 from botforge.settings import QuerySettings, load
 from botforge.telemetry import record_query, record_tool_uses
@@ -48,13 +50,15 @@ def build() -> Handler:
     conversations = PostgresConversations(database)
     dialogue = Dialogue(conversations, chat)
     retriever = Retriever(embedder, vector_index(settings, database), PostgresChunks(database))
+    links = SourceLinks(S3Links(settings.bucket))
+    # Sentences of passages do not come up again: they would only push questions out of the cache.
+    extractive, grounding = ExtractiveAnswerer(model), GroundingCheck(model)
     service = QueryService(
         log=log,
         dialogue=dialogue,
-        retriever=retriever,
-        # Sentences of passages do not come up again: they would only push questions out of the cache.
-        answerer=Answerer(chat, ExtractiveAnswerer(model), GroundingCheck(model)),
-        links=S3Links(settings.bucket),
+        search=QuestionSearch(retriever, chat),
+        answerer=Answerer(chat, extractive, grounding),
+        links=links,
         clock=clock,
     )
     acting = agent_service(
@@ -62,10 +66,13 @@ def build() -> Handler:
     )
     dynamic = DynamicQueryService(
         log=log,
+        dialogue=dialogue,
         router=Router(embedder, PostgresRoutingTools(database), PostgresRoutingExamples(database), RoutingHead()),
         retriever=retriever,
         answers=service,
         agent=acting,
+        grounding=grounding,
+        links=links,
         agent_decides=chat is not None,
         clock=clock,
     )

@@ -27,7 +27,9 @@ from botforge.services.extractive import ExtractiveAnswerer
 from botforge.services.grounding import GroundingCheck
 from botforge.services.query import QueryService
 from botforge.services.query_log import QueryLog
+from botforge.services.question_search import QuestionSearch
 from botforge.services.retrieval import Retriever
+from botforge.services.source_links import SourceLinks
 
 
 class InstantChatModel:
@@ -59,9 +61,9 @@ embedder = OnnxEmbedder(Path(os.environ["EMBEDDING_MODEL_DIR"]))
 service = QueryService(
     log=QueryLog(PostgresBots(database), PostgresQueries(database)),
     dialogue=Dialogue(PostgresConversations(database), None),
-    retriever=Retriever(embedder, PgVectorIndex(database), PostgresChunks(database)),
+    search=QuestionSearch(Retriever(embedder, PgVectorIndex(database), PostgresChunks(database)), None),
     answerer=Answerer(InstantChatModel(), ExtractiveAnswerer(embedder), GroundingCheck(embedder)),
-    links=NoLinks(),
+    links=SourceLinks(NoLinks()),
     clock=SystemClock(),
 )
 measured: list[dict[str, float]] = []

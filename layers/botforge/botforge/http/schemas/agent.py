@@ -46,6 +46,7 @@ class AgentReply(ReplyBody):
     user_id: UUID
     bot_id: UUID
     query: str
+    conversation_id: UUID | None
     response: str  # ends with what was executed, what failed, and what nobody knows
     intent: Intent
     processing_type: ProcessingType
@@ -69,6 +70,7 @@ class AgentReply(ReplyBody):
             user_id=record.query.user_id,
             bot_id=record.query.bot_id,
             query=record.query.text,
+            conversation_id=record.query.conversation_id,
             response=answer.text,
             intent=record.intent,
             processing_type=record.processing_type,
@@ -79,9 +81,7 @@ class AgentReply(ReplyBody):
             tools_withheld=list(answer.withheld),
             abstained=answer.abstained,
             model=answer.model,
-            usage=UsageReply(
-                prompt_tokens=answer.usage.prompt_tokens, completion_tokens=answer.usage.completion_tokens
-            ),
+            usage=UsageReply.of(record.usage),
             degraded=sorted(result.degraded),
             degraded_reasons=dict(result.degraded),
             stage_ms={name: round(duration, 3) for name, duration in record.stage_ms.items()},

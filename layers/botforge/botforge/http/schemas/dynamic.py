@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-from botforge.domain.answer import Usage
 from botforge.domain.query import Intent, ProcessingType, QueryStatus
 from botforge.domain.routing import DecidedBy, Routing
 from botforge.http.schemas.agent import ToolUseReply
 from botforge.http.schemas.fields import ReplyBody
-from botforge.http.schemas.queries import SourceReply, UsageReply
+from botforge.http.schemas.queries import SearchReply, SourceReply, UsageReply
 from botforge.services.dynamic import DynamicResult
+from botforge.services.looked_up import LookedUp
 
 
 class RoutingReply(ReplyBody):
@@ -35,6 +35,7 @@ class DynamicReply(ReplyBody):
     bot_id: UUID
     query: str
     conversation_id: UUID | None
+    searched: str | None  # what the documents were searched for; null: nobody looked into them
     response: str
     intent: Intent
     confidence: float  # how probable it is that the intent is right
@@ -48,6 +49,8 @@ class DynamicReply(ReplyBody):
     abstained: bool
     grounded: bool | None  # every statement is supported by what it cites; null: nothing was stated or checked
     unsupported: list[str]  # the sentences that are not
+    search: SearchReply | None  # null: no answer was made from the documents alone
+    removed_citations: int
     model: str | None
     usage: UsageReply
     degraded: list[str]
@@ -59,30 +62,31 @@ class DynamicReply(ReplyBody):
         record = result.record
         answer = result.answered.answer if result.answered else None
         acted = result.acted.answer if result.acted else None
-        usage = answer.usage if answer else acted.usage if acted else Usage()
-        cited = [source for source in result.searched if f"[{source.number}]" in result.text]
-        others = [source for source in result.searched if source not in cited]
+        evidence = answer or result.looked_up or LookedUp()
         return cls(
             request_id=request_id,
             user_id=record.query.user_id,
             bot_id=record.query.bot_id,
             query=record.query.text,
             conversation_id=record.query.conversation_id,
+            searched=result.searched,
             response=result.text,
             intent=result.intent,
             confidence=round(result.routing.confidence, 4),
             routing=RoutingReply.of(result.routing),
             processing_type=record.processing_type,
             execution_time=round(record.latency_ms / 1000, 4),
-            sources=[SourceReply.of(source) for source in (answer.sources if answer else cited)],
-            retrieved=[SourceReply.of(source) for source in (answer.retrieved if answer else others)],
+            sources=[SourceReply.of(source) for source in evidence.sources],
+            retrieved=[SourceReply.of(source) for source in evidence.retrieved],
             mcp_tools_used=[ToolUseReply.of(use) for use in (acted.tools_used if acted else ())],
             agent_reasoning=acted.reasoning if acted else None,
             abstained=record.status is QueryStatus.ABSTAINED,
-            grounded=answer.grounded if answer else None,
-            unsupported=list(answer.unsupported) if answer else [],
+            grounded=evidence.grounded,
+            unsupported=list(evidence.unsupported),
+            search=SearchReply.of(result.answered.retrieval) if result.answered else None,
+            removed_citations=evidence.removed_markers,
             model=record.model,
-            usage=UsageReply(prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens),
+            usage=UsageReply.of(record.usage),
             degraded=sorted(result.degraded),
             degraded_reasons=dict(result.degraded),
             stage_ms={name: round(duration, 3) for name, duration in record.stage_ms.items()},

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from botforge.domain.answer import Source
+from botforge.domain.answer import Source, Usage
 from botforge.domain.chunk import Retrieval
 from botforge.domain.query import Intent, ProcessingType, QueryStatistics
 from botforge.http.schemas.fields import (
@@ -89,8 +89,14 @@ class SearchReply(ReplyBody):
 
 
 class UsageReply(ReplyBody):
+    """Of every call to the LLM: rewriting and translating a question count as well."""
+
     prompt_tokens: int
     completion_tokens: int
+
+    @classmethod
+    def of(cls, usage: Usage) -> "UsageReply":
+        return cls(prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
 class QueryReply(ReplyBody):
@@ -99,7 +105,7 @@ class QueryReply(ReplyBody):
     bot_id: UUID
     query: str
     conversation_id: UUID | None
-    searched: str  # the question as it was searched for: a follow-up with what it refers to
+    searched: str  # the question as it was searched for: with what a follow-up refers to, or translated
     response: str
     intent: Intent
     processing_type: ProcessingType
@@ -140,9 +146,7 @@ class QueryReply(ReplyBody):
             search=SearchReply.of(result.retrieval),
             best_relevance=round(result.retrieval.best_relevance, 4),
             model=answer.model,
-            usage=UsageReply(
-                prompt_tokens=answer.usage.prompt_tokens, completion_tokens=answer.usage.completion_tokens
-            ),
+            usage=UsageReply.of(record.usage),
             removed_citations=answer.removed_markers,
             degraded=sorted(result.degraded),
             degraded_reasons=dict(result.degraded),
