@@ -32,6 +32,27 @@ def test_a_follow_up_is_understood_in_its_conversation_and_not_outside_it(api: A
     assert (alone["searched"], alone["conversation_id"]) == ("How much does it weigh?", None)
 
 
+def test_an_answer_to_the_bots_own_question_and_a_pronoun_find_what_they_mean_without_an_llm(api: Api) -> None:
+    bot, language, author = api.create_bot(), str(uuid4()), str(uuid4())
+    documents = {
+        "german.txt": b"Courses in German: level B1 costs 300 euros and lasts ten weeks, level C1 costs 500 euros.\n",
+        "karel.txt": b"Karel Dvorak wrote the novel The Glass Road. He was born in Brno in 1921.\n",
+        "other.txt": b"Vera Lind wrote the novel Northern Light. She was born in Bergen in 1950.\n",
+        "room.txt": b"Meeting room B1 is on the ground floor, opposite the canteen, and seats twelve people.\n",
+    }
+    for name, text in documents.items():
+        api.upload(bot, name, text)
+        api.ingest(bot, name)
+    api.ask(bot, "What does a course in German cost, and for which level?", conversation_id=language)
+    confirmed = api.ask(bot, "Yes, B1", conversation_id=language).json
+    assert confirmed["sources"][0]["filename"] == "german.txt"
+    assert api.ask(bot, "Yes, B1").json["abstained"], "alone it says too little to find anything"
+    api.ask(bot, "Who wrote the novel The Glass Road?", conversation_id=author)
+    born = api.ask(bot, "When was he born?", conversation_id=author).json
+    assert born["sources"][0]["filename"] == "karel.txt"
+    assert "1921" in born["response"]
+
+
 def test_a_conversation_is_listed_read_and_deleted_by_its_owner_alone(api: Api) -> None:
     bot, conversation, stranger = a_bot(api), str(uuid4()), uuid4()
     answered = api.ask(bot, "How much does the Nimbus bicycle weigh?", conversation_id=conversation).json

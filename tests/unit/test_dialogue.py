@@ -9,9 +9,10 @@ from tests.fakes.conversations import InMemoryConversations
 
 from botforge.domain.answer import Usage
 from botforge.domain.clipping import estimated_tokens
-from botforge.domain.conversation import MAX_HISTORY_TOKENS, MAX_TURNS, Turn, bounded, is_follow_up, joined
+from botforge.domain.conversation import MAX_HISTORY_TOKENS, MAX_TURNS, Turn, bounded
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import Conflict
+from botforge.domain.follow_up import is_follow_up, joined
 from botforge.domain.ids import BotId, ConversationId, UserId
 from botforge.domain.prompting import message_after_turns
 from botforge.domain.query import Query

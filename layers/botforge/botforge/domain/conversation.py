@@ -1,6 +1,5 @@
 """What was said before, and how much of it a follow-up is read with."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,6 @@ MAX_TURNS = 6
 MAX_HISTORY_TOKENS = 1_000
 _MAX_QUESTION_TOKENS = 200
 _MAX_ANSWER_TOKENS = 200
-_JOINED_TOKENS = 60  # of each earlier question that joins a follow-up: it must not drown it
 
 
 class Role(StrEnum):
@@ -81,33 +79,3 @@ def bounded(turns: Sequence[Turn]) -> list[Turn]:
             break
         kept.insert(0, cut)
     return kept
-
-
-# What points back to something said before. English only: elsewhere a short message alone tells.
-_POINTERS = re.compile(
-    r"\b(it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|former|latter"
-    r"|same|else)\b",
-    re.IGNORECASE,
-)
-_CONTINUES = re.compile(
-    r"^\W*(and|but|or|so|what about|how about|what else|why not|yes|no|ok|okay|sure|please)\b", re.IGNORECASE
-)
-_CONTENT = re.compile(r"\w{4,}")
-_FEW_WORDS = 2
-
-
-def is_follow_up(text: str) -> bool:
-    """Whether the message seems to need what was said before it: it points back, goes on, or hardly says anything."""
-    few = len(_CONTENT.findall(text)) <= _FEW_WORDS
-    return few or bool(_POINTERS.search(text)) or bool(_CONTINUES.match(text))
-
-
-def joined(turns: Sequence[Turn], text: str) -> str:
-    """The message behind the question before it: what a search without an LLM can make of a follow-up."""
-    return "\n".join([*(_beginning(turn.question) for turn in turns[-1:]), text])
-
-
-def _beginning(text: str) -> str:
-    while estimated_tokens(text) > _JOINED_TOKENS:
-        text = text[: len(text) * 3 // 4]
-    return text

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 from botforge.domain.answer import Usage
-from botforge.domain.conversation import MAX_TURNS, Entry, Turn, bounded, is_follow_up, joined, turns_of
+from botforge.domain.conversation import MAX_TURNS, Entry, Turn, bounded, turns_of
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import ChatModelUnavailable, Conflict, DatabaseUnavailable, DeadlineExceeded
+from botforge.domain.follow_up import is_follow_up, joined
 from botforge.domain.ids import ConversationId
 from botforge.domain.prompting import REWRITE, message_after_turns, rewritten_and_translated
 from botforge.domain.query import Query
