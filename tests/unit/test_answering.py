@@ -45,7 +45,7 @@ def answer(chat: ScriptedChatModel | None, *texts: str, embedder: BagOfWordsEmbe
     embedder = embedder or BagOfWordsEmbedder()
     answerer = Answerer(chat, ExtractiveAnswerer(embedder), GroundingCheck(embedder))
     deadline = Deadline.after(25, FixedClock().monotonic)
-    return answerer.answer(QUESTION, retrieval, searched=QUESTION, model=None, deadline=deadline)
+    return answerer.answer(QUESTION, retrieval, quoted_for=QUESTION, model=None, deadline=deadline)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def resolve(dialogue: Dialogue, asked: Query) -> Resolved:
 )
 def test_a_follow_up_without_an_llm_is_searched_with_the_question_before_it(text: str) -> None:
     assert is_follow_up(text)
-    assert resolve(after_one_turn(), query(text)) == Resolved(f"{FIRST}\n{text}", {})
+    assert resolve(after_one_turn(), query(text)) == Resolved(f"{FIRST}\n{text}", message=text)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_rewriting_that_is_none_is_replaced_by_the_question_before(reply: str)
 
 def test_an_llm_that_fails_costs_the_rewriting_and_not_the_answer() -> None:
     found = resolve(after_one_turn(ScriptedChatModel(failure="llm_timeout")), query("And the fork?"))
-    assert found == Resolved(f"{FIRST}\nAnd the fork?", {"rewriting": "llm_timeout"}, llm_asked=True)
+    assert found == Resolved(f"{FIRST}\nAnd the fork?", {"rewriting": "llm_timeout"}, "And the fork?", llm_asked=True)
 
 
 @pytest.mark.parametrize(

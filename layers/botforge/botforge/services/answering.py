@@ -26,23 +26,22 @@ class Answerer:
     grounding: GroundingCheck
 
     def answer(
-        self, question: str, retrieval: Retrieval, *, searched: str, model: str | None, deadline: Deadline
+        self, question: str, retrieval: Retrieval, *, quoted_for: str, model: str | None, deadline: Deadline
     ) -> Answer:
         """An LLM's answer; the best-supported sentences if there is no LLM or it fails; or an honest nothing.
 
-        ``searched``: what found the passages. It differs from the question where that is in another language; then the
-        LLM answers in the question's language, and sentences are chosen by what found their passage.
+        ``quoted_for``: the question by which sentences are chosen where no LLM writes; in the passages' language.
         """
         if not retrieval.passages:
             return Answer(searched_in_vain(retrieval), (), abstained=True, degraded=retrieval.degraded)
         sources = _numbered(retrieval.passages)
         if self.chat is None:
-            return self._extract(searched, sources, {**retrieval.degraded, "llm": "llm_not_configured"})
+            return self._extract(quoted_for, sources, {**retrieval.degraded, "llm": "llm_not_configured"})
         messages = (Message("system", SYSTEM), Message("user", question_with_passages(question, sources)))
         try:
             completion = self.chat.complete(messages, model=model, deadline=deadline.less(_FALLBACK_RESERVE_S))
         except ChatModelUnavailable as error:
-            return self._extract(searched, sources, {**retrieval.degraded, "llm": error.code})
+            return self._extract(quoted_for, sources, {**retrieval.degraded, "llm": error.code})
         return self._written(completion, sources, retrieval)
 
     def _written(self, completion: Completion, sources: Sequence[Source], retrieval: Retrieval) -> Answer:
@@ -65,8 +64,8 @@ class Answerer:
             degraded={**retrieval.degraded, **grounding.degraded},
         )
 
-    def _extract(self, searched: str, sources: Sequence[Source], degraded: Mapping[str, str]) -> Answer:
-        text, cited = self.extractive.compose(searched, sources)
+    def _extract(self, question: str, sources: Sequence[Source], degraded: Mapping[str, str]) -> Answer:
+        text, cited = self.extractive.compose(question, sources)
         # Word for word from its sources, so there is nothing to check.
         return Answer(text, tuple(cited), _without(sources, cited), grounded=True, degraded=degraded)
 

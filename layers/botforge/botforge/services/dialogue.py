@@ -1,6 +1,6 @@
 """Messages in a conversation: a follow-up is made to stand alone before anything is decided or searched."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from botforge.domain.answer import Usage
 from botforge.domain.conversation import MAX_TURNS, Entry, Turn, bounded, turns_of
@@ -23,6 +23,7 @@ class Resolved:
 
     text: str
     degraded: dict[str, str] = field(default_factory=dict[str, str])
+    message: str | None = None  # as it came, where the text holds the question before it as well
     llm_asked: bool = False  # whatever came of it: an LLM that is asked twice for one search costs more than it gives
     translation: str | None = None  # into English, if the LLM rewrote a message in another language
     usage: Usage = Usage()
@@ -47,11 +48,11 @@ class Dialogue:
             self._refuse_another_bots(query, query.conversation_id)
             return Resolved(query.text)
         if self.chat is None:
-            return Resolved(_joined(turns, query.text))
+            return _joined(turns, query.text)
         try:
             return self._rewritten(self.chat, turns, query, deadline)
         except ChatModelUnavailable as error:
-            return Resolved(_joined(turns, query.text), {"rewriting": error.code}, llm_asked=True)
+            return replace(_joined(turns, query.text), degraded={"rewriting": error.code}, llm_asked=True)
 
     def remember(self, query: Query, answer: str) -> bool:
         """Add the turn to its conversation; False if that could not be done, which must not cost the answer."""
@@ -83,11 +84,11 @@ class Dialogue:
         bound = max(_MAX_REWRITTEN, 2 * len(query.text))
         if not text or completion.truncated or len(text) > bound:
             degraded = {"rewriting": "llm_invalid_response"}
-            return Resolved(_joined(turns, query.text), degraded, llm_asked=True, usage=completion.usage)
+            return replace(_joined(turns, query.text), degraded=degraded, llm_asked=True, usage=completion.usage)
         if translation is not None and len(translation) > bound:
             translation = None
         return Resolved(text, llm_asked=True, translation=translation, usage=completion.usage)
 
 
-def _joined(turns: list[Turn], text: str) -> str:
-    return joined(turns, text) if is_follow_up(text) else text
+def _joined(turns: list[Turn], text: str) -> Resolved:
+    return Resolved(joined(turns, text), message=text) if is_follow_up(text) else Resolved(text)

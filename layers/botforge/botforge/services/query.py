@@ -12,7 +12,7 @@ from botforge.ports.clock import Clock
 from botforge.services.answering import Answerer
 from botforge.services.dialogue import Dialogue, Resolved
 from botforge.services.query_log import QueryLog
-from botforge.services.question_search import QuestionSearch
+from botforge.services.question_search import QuestionSearch, Searched
 from botforge.services.source_links import SourceLinks
 from botforge.services.stages import Stages
 
@@ -54,7 +54,11 @@ class QueryService:
             searched = self.search.search(query, resolved, bot, deadline, stages)
             with stages.measure("answer"):
                 answer = self.answerer.answer(
-                    resolved.text, searched.retrieval, searched=searched.text, model=query.model, deadline=deadline
+                    resolved.text,
+                    searched.retrieval,
+                    quoted_for=_quoted_for(resolved, searched),
+                    model=query.model,
+                    deadline=deadline,
                 )
             with stages.measure("links"):
                 answer, unlinked = self._linked(query, answer)
@@ -94,3 +98,10 @@ class QueryService:
             stage_ms=dict(stages.milliseconds),
             error_code=error_code,
         )
+
+
+def _quoted_for(resolved: Resolved, searched: Searched) -> str:
+    """What sentences are to answer: never the question before a follow-up, which has had its answer."""
+    if resolved.message is not None and searched.text == resolved.text:
+        return resolved.message
+    return searched.text
