@@ -57,6 +57,19 @@ class EmbeddingSettings(Settings):
     redis_url: Secret = None
 
 
+class RerankerSettings(Settings):
+    reranker: Literal["none", "sentences", "pinecone"] = "none"
+    pinecone_api_key: Secret = None
+    pinecone_secret_arn: Arn = None
+    pinecone_api_host: str | None = None  # of Pinecone's API; its usual one if it is not set
+
+    @model_validator(mode="after")
+    def _has_key(self) -> Self:
+        if self.reranker == "pinecone" and self.pinecone_api_key is None and self.pinecone_secret_arn is None:
+            raise ValueError("RERANKER=pinecone needs PINECONE_API_KEY or PINECONE_SECRET_ARN")
+        return self
+
+
 class ChatSettings(Settings):
     openai_api_key: Secret = None
     openai_secret_arn: Arn = None
@@ -93,7 +106,14 @@ class ToolSettings(Settings):
 
 
 class QuerySettings(
-    DatabaseSettings, VectorSettings, EmbeddingSettings, ChatSettings, BucketSettings, ToolSettings, GatewaySettings
+    DatabaseSettings,
+    VectorSettings,
+    EmbeddingSettings,
+    RerankerSettings,
+    ChatSettings,
+    BucketSettings,
+    ToolSettings,
+    GatewaySettings,
 ):
     pass
 

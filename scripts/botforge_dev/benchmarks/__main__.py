@@ -7,13 +7,25 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from botforge_dev.benchmarks import agent, contestants, corpus, embedding, faults, init, query, recall, report
+from botforge.adapters.embedding.onnx import OnnxEmbedder
+from botforge_dev.benchmarks import (
+    agent,
+    contestants,
+    corpus,
+    embedding,
+    faults,
+    init,
+    query,
+    recall,
+    report,
+    selection,
+)
 from botforge_dev.benchmarks.measuring import BenchmarkFailed
 from botforge_dev.benchmarks.tables import Tables
 from botforge_dev.build.layout import ROOT
 from botforge_dev.build.toolchain import BuildFailed
 
-_NAMES = ("embedding", "init", "query", "recall", "agent", "faults")
+_NAMES = ("embedding", "init", "query", "recall", "selection", "agent", "faults")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,6 +59,7 @@ def _run(names: "tuple[str, ...] | list[str]", *, quick: bool) -> dict[str, Any]
         "init": lambda: init.run(mine, theirs, tables, quick=quick),
         "query": lambda: query.run(mine, theirs, texts, tables, quick=quick),
         "recall": lambda: recall.run(mine, texts, tables, quick=quick),
+        "selection": lambda: selection.run(texts, tables, OnnxEmbedder(mine.model_dir), quick=quick),
         "agent": lambda: agent.run(mine, theirs, quick=quick),
         "faults": lambda: faults.run(quick=quick),
     }

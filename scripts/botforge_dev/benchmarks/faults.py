@@ -1,7 +1,8 @@
 """Calls to a tool server of which one request in ten fails: what succeeds, what is repeated, and what nobody knows.
 
 Such a request meets, with equal chance, a reset connection, a 500, an answer that never comes, or garbage; in half of
-the cases after the tool has run. The executor and the REST transport are the product's own; its executions are kept in memory.
+the cases after the tool has run. The executor and the REST transport are the product's own; executions are kept in
+memory.
 """
 
 import json

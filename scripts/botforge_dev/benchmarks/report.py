@@ -34,16 +34,8 @@ def machine(contestant: Contestant) -> dict[str, str]:
 
 def markdown(found: dict[str, Any]) -> str:
     """``found`` as ``__main__`` collects it: one entry a benchmark."""
-    parts = (
-        _introduction(found),
-        _embedding(found),
-        _init(found),
-        _query(found),
-        _recall(found),
-        _agent(found),
-        _faults(found),
-    )
-    return "\n\n".join(parts) + "\n"
+    parts = (_introduction, _embedding, _init, _query, _recall, _selection, _agent, _faults)
+    return "\n\n".join(part(found) for part in parts) + "\n"
 
 
 def _agent(found: dict[str, Any]) -> str:
@@ -60,6 +52,19 @@ call; the two rows of PostgreSQL that a call costs in production are not in it.
 | ms per turn | p50 | p95 |
 |---|---|---|
 {rows}"""
+
+
+def _selection(found: dict[str, Any]) -> str:
+    values = found["selection"]
+    kinds = (("one", "one thing"), ("three", "three things"))
+    rows = [[name, _figure(values[kind]["p50"]), _figure(values[kind]["p99"])] for kind, name in kinds]
+    return f"""## Choosing tools
+
+`./scripts/bench --only selection`: the eight tools for a message out of the {values["tools"]:,} of a bot, in
+milliseconds, PostgreSQL on the same core, the message's embedding apart. Aim: 10. How well they are chosen:
+[tools.md](tools.md).
+
+{_table(["a message that asks for", "p50", "p99"], rows)}"""
 
 
 def _faults(found: dict[str, Any]) -> str:

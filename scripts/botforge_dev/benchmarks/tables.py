@@ -26,7 +26,7 @@ from botforge_dev.local.postgres import Postgres
 
 LARGE = (UUID(int=1), UUID(int=2))  # user and bot
 SMALL = (UUID(int=3), UUID(int=4))  # a hundredth of the large one, in the same tables
-_PASSWORD = "only-for-benchmarks"  # noqa: S105
+PASSWORD = "only-for-benchmarks"  # noqa: S105
 DOCUMENT_CHUNKS = 20
 _CONTENT = "1"  # to be changed with what is written into the tables, or with Corpus.chunks
 _LANGCHAIN_INDEX = "embedding_by_cosine"
@@ -50,7 +50,7 @@ class Tables:
         self.server.start()
         with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
             for role in ("tenant", "worker"):
-                _login(connection, role)
+                login(connection, role)
             found = connection.execute("select datname from pg_database where datname like 'bench_%'").fetchall()
             for name in {row[0] for row in found} - {self._name(size) for size in self.sizes}:
                 if name.rsplit("_", 1)[-1] != self.key:
@@ -66,7 +66,7 @@ class Tables:
         self.server.stop()
 
     def tenant(self, size: int) -> str:
-        return self.server.dsn(self._name(size), "benchmark_tenant", _PASSWORD)
+        return self.server.dsn(self._name(size), "benchmark_tenant", PASSWORD)
 
     def langchain(self, size: int) -> str:
         return self.server.dsn(self._name(size)).replace("postgresql://", "postgresql+psycopg://")
@@ -104,7 +104,7 @@ class Tables:
                 )
             )
             connection.execute("vacuum analyze")
-        worker = Database(self.server.dsn(loading, "benchmark_worker", _PASSWORD))
+        worker = Database(self.server.dsn(loading, "benchmark_worker", PASSWORD))
         PostgresMaintenance(worker).refresh_statistics()
         worker.close()
         with psycopg.connect(self.server.dsn(), autocommit=True) as connection:
@@ -112,7 +112,8 @@ class Tables:
             connection.execute(sql.SQL("alter database {} rename to {}").format(*names))
 
 
-def _login(connection: psycopg.Connection[Any], role: str) -> None:
+def login(connection: psycopg.Connection[Any], role: str) -> None:
+    """Make ``benchmark_{role}``, a member of the product's group of that name."""
     if connection.execute("select 1 from pg_roles where rolname = %s", (f"benchmark_{role}",)).fetchone():
         return
     # The migrations make the groups, unless they are there.
@@ -121,7 +122,7 @@ def _login(connection: psycopg.Connection[Any], role: str) -> None:
         connection.execute(sql.SQL("create role {} nologin").format(group))
     name = sql.Identifier(f"benchmark_{role}")
     statement = sql.SQL("create role {} login password {} in role {}")
-    connection.execute(statement.format(name, sql.Literal(_PASSWORD), group))
+    connection.execute(statement.format(name, sql.Literal(PASSWORD), group))
 
 
 def _take_indexes(connection: psycopg.Connection[Any]) -> list[str]:

@@ -21,7 +21,7 @@ from botforge.adapters.postgres.documents import PostgresDocuments
 from botforge.adapters.postgres.migrate import migrate
 from botforge.adapters.vectors.pgvector import PgVectorIndex
 from botforge.domain.bot import Bot
-from botforge.domain.chunk import Chunk
+from botforge.domain.chunk import Candidate, Chunk
 from botforge.domain.chunking import chunk_blocks
 from botforge.domain.deadline import Deadline
 from botforge.domain.document import ObjectInfo
@@ -108,13 +108,23 @@ class Laboratory:
 
     def asked(self, data: QuestionSet) -> Callable[[Sequence[str]], Iterator[tuple[Found, ...]]]:
         """Index a set's passages; what is returned asks them texts, and yields what was found for each in turn."""
-        bot = self._bot(data.name, self._pieces(data))
+        bot = self.indexed(data)
 
         def ask(texts: Sequence[str]) -> Iterator[tuple[Found, ...]]:
             for text, embedding in zip(texts, self.embedder.embed(texts), strict=True):
                 yield self._search(bot, text, embedding.vector)
 
         return ask
+
+    def indexed(self, data: QuestionSet) -> BotId:
+        """A bot that holds a set's passages, each as a document that is called by its id."""
+        return self._bot(data.name, self._pieces(data))
+
+    def candidates(self, bot: BotId, text: str, vector: Vector) -> list[Candidate]:
+        """What the product would rank."""
+        index = PgVectorIndex(self.database)
+        hits = index.query(self.user, bot, vector, top_k=LIMIT, deadline=Deadline.after(60))
+        return PostgresChunks(self.database).search(self.user, bot, text, hits, lexical_limit=LIMIT)
 
     def _alone(
         self,
@@ -162,10 +172,7 @@ class Laboratory:
         return bot.id
 
     def _search(self, bot: BotId, text: str, vector: Vector) -> tuple[Found, ...]:
-        index = PgVectorIndex(self.database)
-        hits = index.query(self.user, bot, vector, top_k=LIMIT, deadline=Deadline.after(60))
-        candidates = PostgresChunks(self.database).search(self.user, bot, text, hits, lexical_limit=LIMIT)
         return tuple(
             Found(one.path, one.cosine, one.lexical_coverage, one.lexical_rank)
-            for one in sorted(candidates, key=lambda one: str(one.ref))
+            for one in sorted(self.candidates(bot, text, vector), key=lambda one: str(one.ref))
         )

@@ -88,7 +88,7 @@ class PineconeServer:
                 return Respond(error.status, {"code": error.code, "message": str(error), "details": []})
 
     def _answer(self, request: Request) -> Json:
-        self._check_headers(request)
+        check_headers(request, self.api_key)
         routes: dict[tuple[str, str], Callable[[Request], Json]] = {
             ("POST", "/vectors/upsert"): self._upsert,
             ("POST", "/query"): self._query,
@@ -102,16 +102,6 @@ class PineconeServer:
         if request.method == "DELETE" and request.path.startswith("/namespaces/"):
             return self._delete_namespace(unquote(request.path.removeprefix("/namespaces/")))
         raise Refused("Not found.", status=404, code=5)
-
-    def _check_headers(self, request: Request) -> None:
-        if request.headers.get("api-key") != self.api_key:
-            raise Refused("Unauthorized", status=401, code=16)
-        if request.headers.get("x-pinecone-api-version") not in _VERSIONS:
-            raise Refused("Unknown or missing X-Pinecone-Api-Version.")
-        if request.method == "POST" and request.headers.get("content-type") != "application/json":
-            raise Refused("The content type of a request is application/json.", status=415)
-        if len(request.target) > MAX_URL_BYTES:
-            raise Refused("URI too long", status=414)
 
     def _upsert(self, request: Request) -> Json:
         body = checked_upsert(request.body, self.dimension)
@@ -196,6 +186,18 @@ def pinecone_server(
 def refusal(status: int, message: str = "It failed.", *, retry_after: str | None = None) -> Respond:
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return Respond(status, json.dumps({"code": 13, "message": message, "details": []}).encode(), headers)
+
+
+def check_headers(request: Request, api_key: str) -> None:
+    """What every request to Pinecone's API carries. Raises Refused."""
+    if request.headers.get("api-key") != api_key:
+        raise Refused("Unauthorized", status=401, code=16)
+    if request.headers.get("x-pinecone-api-version") not in _VERSIONS:
+        raise Refused("Unknown or missing X-Pinecone-Api-Version.")
+    if request.method == "POST" and request.headers.get("content-type") != "application/json":
+        raise Refused("The content type of a request is application/json.", status=415)
+    if len(request.target) > MAX_URL_BYTES:
+        raise Refused("URI too long", status=414)
 
 
 def _single(request: Request, name: str) -> str:

@@ -13,7 +13,7 @@ from botforge_dev.template import Template
 # Taken over from the shell that serves, where a function declares them.
 _FROM_SHELL = (
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_ALLOWED_MODELS", "REDIS_URL", "VECTOR_BACKEND",
-    "PINECONE_API_KEY", "PINECONE_HOST", "LOG_LEVEL", "EMBEDDING_BACKEND",
+    "RERANKER", "PINECONE_API_KEY", "PINECONE_HOST", "LOG_LEVEL", "EMBEDDING_BACKEND",
 )  # fmt: skip
 _SIZES = {"query": 2, "documents": 2}  # environments; the others have one
 _ROLES = {"monitor": "worker"}

@@ -149,6 +149,12 @@ class EmbeddingUnavailable(Unavailable):
     code = "embedding_unavailable"
 
 
+class RerankerUnavailable(Unavailable):
+    """``code`` is ``reranker_timeout`` if it was too slow."""
+
+    code = "reranker_unavailable"
+
+
 class ObjectStoreUnavailable(Unavailable):
     code = "object_store_unavailable"
 

@@ -16,15 +16,17 @@ def cosine_floor(candidates: Iterable[Candidate]) -> float | None:
     return min((candidate.cosine for candidate in candidates if candidate.cosine is not None), default=None)
 
 
-def fuse(candidates: Sequence[Candidate], *, coverage_weight: float = COVERAGE_WEIGHT) -> list[Candidate]:
-    """Candidates by cosine plus weighted lexical coverage, best first.
+def fused_score(candidate: Candidate, *, floor: float | None, coverage_weight: float = COVERAGE_WEIGHT) -> float:
+    """Cosine plus weighted lexical coverage. What only lexical search found counts with the cosine floor."""
+    cosine = (floor or 0.0) if candidate.cosine is None else candidate.cosine
+    return cosine + coverage_weight * candidate.lexical_coverage
 
-    What only lexical search found counts with the cosine floor. Without any dense result coverage alone decides.
-    """
-    floor = cosine_floor(candidates) or 0.0
+
+def fuse(candidates: Sequence[Candidate], *, coverage_weight: float = COVERAGE_WEIGHT) -> list[Candidate]:
+    """Candidates by ``fused_score``, best first. Without any dense result coverage alone decides."""
+    floor = cosine_floor(candidates)
 
     def order(candidate: Candidate) -> tuple[float, str]:
-        cosine = floor if candidate.cosine is None else candidate.cosine
-        return -(cosine + coverage_weight * candidate.lexical_coverage), str(candidate.ref)
+        return -fused_score(candidate, floor=floor, coverage_weight=coverage_weight), str(candidate.ref)
 
     return sorted(candidates, key=order)

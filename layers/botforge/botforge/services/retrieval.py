@@ -4,15 +4,16 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from botforge.domain.chunk import Hit, Passage, Retrieval
+from botforge.domain.chunk import Candidate, Hit, Passage, Retrieval
 from botforge.domain.deadline import Deadline
-from botforge.domain.errors import DeadlineExceeded, EmbeddingUnavailable, VectorIndexUnavailable
+from botforge.domain.errors import DeadlineExceeded, EmbeddingUnavailable, RerankerUnavailable, VectorIndexUnavailable
 from botforge.domain.fusion import cosine_floor, fuse
 from botforge.domain.ids import BotId, DocumentId, UserId
 from botforge.domain.relevance import relevance
 from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import Chunks
 from botforge.ports.vectors import VectorIndex
+from botforge.services.reranking import Reranking
 from botforge.services.stages import Stages
 
 _DENSE_LIMIT = 50
@@ -25,6 +26,7 @@ class Retriever:
     embedder: Embedder
     vectors: VectorIndex
     chunks: Chunks
+    reranking: Reranking | None = None
 
     def retrieve(
         self,
@@ -40,7 +42,8 @@ class Retriever:
     ) -> Retrieval:
         """Dense and lexical candidates in one ranking; of those, the relevant ones, at most ``max_chunks``.
 
-        Without the vector index or the embedding model the lexical half goes on alone, and ``degraded`` says so.
+        Without the vector index or the embedding model the lexical half goes on alone, without the reranker its
+        ranking stays as it is, and ``degraded`` says so.
         Raises DatabaseUnavailable: without Postgres nothing is known to exist.
         """
         degraded: dict[str, str] = {}
@@ -50,7 +53,10 @@ class Retriever:
                 user_id, bot_id, text, hits, lexical_limit=_LEXICAL_LIMIT, document_ids=document_ids
             )
             floor = cosine_floor(candidates)
-            ranked = [Passage(candidate, relevance(candidate, floor=floor)) for candidate in fuse(candidates)]
+            ordered = fuse(candidates)
+        if self.reranking is not None:
+            ordered = self._reranked(self.reranking, text, ordered, floor, deadline, stages, degraded)
+        ranked = [Passage(candidate, relevance(candidate, floor=floor)) for candidate in ordered]
         relevant = [passage for passage in ranked if passage.relevance >= threshold]
         nearest = max(ranked, key=lambda passage: passage.relevance, default=None)
         return Retrieval(
@@ -62,6 +68,26 @@ class Retriever:
             threshold=threshold,
             degraded=degraded,
         )
+
+    def _reranked(
+        self,
+        reranking: Reranking,
+        text: str,
+        ordered: list[Candidate],
+        floor: float | None,
+        deadline: Deadline,
+        stages: Stages,
+        degraded: dict[str, str],
+    ) -> list[Candidate]:
+        try:
+            with stages.measure("rerank"):
+                return reranking.ordered(text, ordered, floor=floor, deadline=deadline)
+        except RerankerUnavailable as error:
+            degraded["reranker"] = error.code
+        except DeadlineExceeded:
+            deadline.check()
+            degraded["reranker"] = "reranker_timeout"
+        return ordered
 
     def _dense(
         self,

@@ -34,6 +34,7 @@ from botforge.wiring.agent import agent_service
 from botforge.wiring.chat import chat_model
 from botforge.wiring.database import connect
 from botforge.wiring.embedding import cache_of, cached, embedding_model
+from botforge.wiring.reranking import reranking
 from botforge.wiring.vectors import vector_index
 from botforge.wiring.web import request_deadline, web_handler
 
@@ -49,7 +50,8 @@ def build() -> Handler:
     log, chat = QueryLog(bots, queries), chat_model(settings)
     conversations = PostgresConversations(database)
     dialogue = Dialogue(conversations, chat)
-    retriever = Retriever(embedder, vector_index(settings, database), PostgresChunks(database))
+    reranked = reranking(settings, model)
+    retriever = Retriever(embedder, vector_index(settings, database), PostgresChunks(database), reranked)
     links = SourceLinks(S3Links(settings.bucket))
     # Sentences of passages do not come up again: they would only push questions out of the cache.
     extractive, grounding = ExtractiveAnswerer(model), GroundingCheck(model)
