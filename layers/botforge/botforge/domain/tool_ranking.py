@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from botforge.domain.tool import ServerTool, ToolDefinition
@@ -99,6 +100,7 @@ def _place(word: str, own: _Words) -> float:
     return _IN_PARAMETERS if word in own.parameters else 0.0
 
 
+@lru_cache(maxsize=1_024)  # the same tools come up for message after message
 def _stems(text: str) -> frozenset[str]:
     return frozenset(_stem(word) for word in _WORD.findall(text.casefold()))
 

@@ -10,7 +10,8 @@ from botforge.domain.tool_ranking import ranked
 from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import CallableTools
 
-_NEAREST = 20  # to the message, and to each of its clauses
+_NEAREST = 20  # to a message that asks for one thing
+_NEAREST_EACH = 8  # to the message, and to each of its clauses; more of them change nothing (docs/tools.md)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,10 @@ class ToolSelector:
         if len(vectors) == 1:  # most messages ask for one thing, and this search is the cheaper one
             nearest = self.servers.nearest(user_id, bot_id, vectors[0], limit=_NEAREST)
             found = [(target, (cosine,)) for target, cosine in nearest]
+            all_found = len(found) < _NEAREST
         else:
-            found = self.servers.nearest_to_any(user_id, bot_id, vectors, limit=_NEAREST)
-        known = len(found) if len(found) < _NEAREST else self.servers.callable_count(user_id, bot_id)
+            found = self.servers.nearest_to_any(user_id, bot_id, vectors, limit=_NEAREST_EACH)
+            all_found = len(found) < _NEAREST_EACH
+        known = len(found) if all_found else self.servers.callable_count(user_id, bot_id)
         chosen = ranked(parts, found, limit=limit)
         return Selection(tuple(one.target for one in chosen), tuple(one.cosine for one in chosen), known)
