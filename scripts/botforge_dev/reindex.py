@@ -1,7 +1,8 @@
 """``./scripts/reindex [--bot UUID]``: rebuild the vector index from Postgres.
 
 Reads the same variables as the functions: ``DATABASE_URL`` of a worker (or of the owner), ``VECTOR_BACKEND``, … .
-Run it after a change of the index or of the embedding model. Without ``DATABASE_URL`` it takes the local stack's.
+Run it after a change of the index or of the embedding model, which changes for all bots at once.
+Without ``DATABASE_URL`` it takes the local stack's.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 from uuid import UUID
 
-from botforge.domain.errors import Unavailable
+from botforge.domain.errors import Conflict, Unavailable
 from botforge.domain.ids import BotId
 from botforge.wiring.reindex import reindex
 from botforge_dev.local.supervisor import ROOT
@@ -34,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for bot, written in reindex(BotId(options.bot) if options.bot else None):
             print(f"{bot}  {written} vectors", flush=True)
-    except Unavailable as error:
-        print(f"reindex: {error.message}", file=sys.stderr)
+    except (Conflict, Unavailable) as error:
+        print(f"reindex: {error.message} {error.next_step or ''}".rstrip(), file=sys.stderr)
         return 1
     return 0
 

@@ -123,6 +123,10 @@ class Api:
         body = {"bot_id": bot, "name": "server", "endpoint_url": url, "description": "Tools.", **fields}
         return self.call("POST", "/api/mcp/register", json_body=body)
 
+    def restart(self) -> None:
+        """End every execution environment: the next call starts new ones, with the variables as they are then."""
+        _end_of_environment(self)
+
     def documents(self, bot: str) -> list[dict[str, Any]]:
         return list(self.call("GET", f"/upload/documents/{bot}").json["items"])
 

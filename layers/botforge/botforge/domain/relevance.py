@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from botforge.domain.chunk import Candidate
 
+MODEL_ID = "all-MiniLM-L6-v2"  # the embedding model whose cosines the weights were made from
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:

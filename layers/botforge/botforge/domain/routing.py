@@ -20,6 +20,7 @@ _FAR = 0.6  # cosine below which an example says nothing
 _EXAMPLE_LOGIT = 12.0  # of one example that is the message itself: decides against any head
 _PASSAGE_LOGIT = 1.5  # between a bot whose best passage is irrelevant and one whose best passage surely answers
 _PASSAGE_NEUTRAL = 0.5  # relevance that speaks neither for a question nor for an action
+_UNKNOWN = 0.5  # where no head can say
 _CERTAIN = 1e-6  # probabilities stay this far from 0 and 1, so that examples can move them
 
 
@@ -42,6 +43,7 @@ class DecidedBy(StrEnum):
     NO_EMBEDDING = "no_embedding"  # the embedding model failed: without it no tool is found, words still find passages
     SMALL_TALK = "small_talk"
     ROUTER = "router"
+    UNTRAINED = "untrained"  # the head was not trained on this embedding model's vectors, so nothing is sure
     EXAMPLES = "examples"  # the bot's routing examples turned the head's decision
     AGENT = "agent"  # the router was unsure; the agent had the tools and the documents to choose from
 
@@ -85,12 +87,12 @@ class Routing:
         return max(self.p_execution, 1 - self.p_execution)
 
     def is_uncertain(self, band: UncertainBand = BAND) -> bool:
-        decided = self.decided_by in {DecidedBy.ROUTER, DecidedBy.EXAMPLES}
+        decided = self.decided_by in {DecidedBy.ROUTER, DecidedBy.UNTRAINED, DecidedBy.EXAMPLES}
         return decided and band.holds(self.p_execution)
 
 
 def decide(
-    p_execution: float,
+    p_execution: float | None,
     *,
     tools: Sequence[ToolEvidence],
     best_passage: float | None = None,
@@ -98,16 +100,17 @@ def decide(
 ) -> Routing:
     """Join what the head says with the evidence of the bot's documents and with its examples.
 
-    ``tools``: best first; without any, nothing is executed.
+    ``p_execution``: None if the head cannot say. ``tools``: best first; without any, nothing is executed.
     """
     if not tools:
         return Routing(0.0, DecidedBy.NO_TOOLS, best_passage=best_passage)
-    evident = p_execution if best_passage is None else with_passage(p_execution, best_passage)
+    said = _UNKNOWN if p_execution is None else p_execution
+    evident = said if best_passage is None else with_passage(said, best_passage)
     joined = with_examples(evident, examples)
     turned = (joined > 0.5) != (evident > 0.5)
     return Routing(
         p_execution=joined,
-        decided_by=DecidedBy.EXAMPLES if turned else DecidedBy.ROUTER,
+        decided_by=DecidedBy.EXAMPLES if turned else DecidedBy.UNTRAINED if p_execution is None else DecidedBy.ROUTER,
         best_tool=tools[0].name,
         best_tool_similarity=tools[0].cosine,
         best_passage=best_passage,

@@ -9,7 +9,7 @@ from botforge.domain.deadline import Deadline
 from botforge.domain.errors import DeadlineExceeded, EmbeddingUnavailable, RerankerUnavailable, VectorIndexUnavailable
 from botforge.domain.fusion import cosine_floor, fuse
 from botforge.domain.ids import BotId, DocumentId, UserId
-from botforge.domain.relevance import relevance
+from botforge.domain.relevance import MODEL_ID, relevance
 from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import Chunks
 from botforge.ports.vectors import VectorIndex
@@ -44,9 +44,10 @@ class Retriever:
 
         Without the vector index or the embedding model the lexical half goes on alone, without the reranker its
         ranking stays as it is, and ``degraded`` says so.
+        Another embedding model than relevance was calibrated for is named there, too.
         Raises DatabaseUnavailable: without Postgres nothing is known to exist.
         """
-        degraded: dict[str, str] = {}
+        degraded: dict[str, str] = {} if self.embedder.model_id == MODEL_ID else {"relevance": "not_calibrated"}
         hits = self._dense(user_id, bot_id, text, document_ids, deadline, stages, degraded)
         with stages.measure("retrieve"):
             candidates = self.chunks.search(

@@ -7,11 +7,13 @@ from botforge.adapters.clock import SystemClock
 from botforge.adapters.extract.isolated import IsolatedExtractor
 from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.documents import PostgresDocuments
+from botforge.adapters.postgres.vector_space import PostgresVectorSpace
 from botforge.adapters.queue.sqs import SqsRetries, pause_after
 from botforge.adapters.storage.s3 import S3ObjectStore
 from botforge.events.s3 import object_events
 from botforge.events.sqs import Message, handle_batch
 from botforge.services.ingestion import IngestionService
+from botforge.services.same_space import SameSpaceEmbedder
 from botforge.settings import IngestionSettings, load
 from botforge.telemetry import instrumented, log_failed_message, record_ingestion
 from botforge.wiring.database import WORKER_MS, connect
@@ -29,7 +31,7 @@ def build() -> Callable[[Any, Any], dict[str, Any]]:
         vectors=vector_index(settings, database),
         objects=S3ObjectStore(settings.bucket),
         extractor=IsolatedExtractor(),
-        embedder=model,
+        embedder=SameSpaceEmbedder(model, PostgresVectorSpace(database)),
         tokenizer=model,
         clock=SystemClock(),
     )

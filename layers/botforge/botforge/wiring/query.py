@@ -7,6 +7,7 @@ from botforge.adapters.postgres.conversations import PostgresConversations
 from botforge.adapters.postgres.queries import PostgresQueries
 from botforge.adapters.postgres.routing_examples import PostgresRoutingExamples
 from botforge.adapters.postgres.routing_tools import PostgresRoutingTools
+from botforge.adapters.postgres.vector_space import PostgresVectorSpace
 from botforge.adapters.routing.head import RoutingHead
 from botforge.adapters.storage.links import S3Links
 from botforge.http.gateway import Handler
@@ -26,6 +27,7 @@ from botforge.services.query_log import QueryLog
 from botforge.services.question_search import QuestionSearch
 from botforge.services.retrieval import Retriever
 from botforge.services.routing import Router
+from botforge.services.same_space import SameSpaceEmbedder
 from botforge.services.source_links import SourceLinks
 from botforge.services.statistics import StatisticsService
 from botforge.settings import QuerySettings, load
@@ -46,7 +48,7 @@ def build() -> Handler:
     bots, queries = PostgresBots(database), PostgresQueries(database)
     model = embedding_model(settings)
     cache = cache_of(settings)
-    embedder = cached(model, cache)
+    embedder = SameSpaceEmbedder(cached(model, cache), PostgresVectorSpace(database))
     log, chat = QueryLog(bots, queries), chat_model(settings)
     conversations = PostgresConversations(database)
     dialogue = Dialogue(conversations, chat)

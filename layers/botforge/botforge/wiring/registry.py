@@ -5,6 +5,7 @@ from botforge.adapters.postgres.bots import PostgresBots
 from botforge.adapters.postgres.executions import PostgresExecutions
 from botforge.adapters.postgres.routing_examples import PostgresRoutingExamples
 from botforge.adapters.postgres.tool_servers import PostgresToolServers
+from botforge.adapters.postgres.vector_space import PostgresVectorSpace
 from botforge.http.gateway import Handler
 from botforge.http.routes.bots import bots_router
 from botforge.http.routes.routing_examples import routing_examples_router
@@ -13,6 +14,7 @@ from botforge.http.routes.tools import tools_router
 from botforge.services.bots import BotService
 from botforge.services.registration import RegistrationService
 from botforge.services.routing_examples import RoutingExampleService
+from botforge.services.same_space import SameSpaceEmbedder
 from botforge.services.tool_catalogue import ToolCatalogue
 from botforge.services.tool_credentials import ToolCredentials
 from botforge.settings import RegistrySettings, load
@@ -26,7 +28,7 @@ def build() -> Handler:
     settings = load(RegistrySettings)
     database, clock = connect(settings), SystemClock()
     bots, servers = PostgresBots(database), PostgresToolServers(database)
-    embedder = LazyEmbedder(lambda: embedding_model(settings))
+    embedder = SameSpaceEmbedder(LazyEmbedder(lambda: embedding_model(settings)), PostgresVectorSpace(database))
     registration = RegistrationService(
         bots=bots,
         servers=servers,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from botforge.adapters.postgres.chunks import PostgresChunks
 from botforge.adapters.postgres.maintenance import PostgresMaintenance
+from botforge.adapters.postgres.vector_space import PostgresVectorSpace
 from botforge.domain.ids import BotId
 from botforge.services.reindexing import ReindexingService
 from botforge.settings import DatabaseSettings, EmbeddingSettings, VectorSettings, load
@@ -17,10 +18,19 @@ class ReindexSettings(DatabaseSettings, VectorSettings, EmbeddingSettings):
 
 
 def reindex(bot_id: BotId | None) -> Iterator[tuple[BotId, int]]:
-    """Rebuild one bot's namespace, or all; each with how many vectors were written. Needs the worker's database."""
+    """As ReindexingService.rebuild; needs the worker's database, or the owner's."""
     settings = load(ReindexSettings)
     database = connect(settings, statement_timeout_ms=WORKER_MS)
-    service = ReindexingService(PostgresChunks(database), embedding_model(settings), vector_index(settings, database))
-    for user, bot in PostgresMaintenance(database).bots():
-        if bot_id is None or bot == bot_id:
-            yield bot, service.rebuild(user, bot)
+    space = PostgresVectorSpace(database)
+    service = ReindexingService(
+        PostgresChunks(database),
+        embedding_model(settings),
+        vector_index(settings, database),
+        space,
+        space,
+        PostgresMaintenance(database).bots,
+    )
+    try:
+        yield from service.rebuild(bot_id)
+    finally:
+        database.close()
