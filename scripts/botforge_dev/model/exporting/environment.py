@@ -63,6 +63,24 @@ def run(environment: ExportEnvironment, module: str, *arguments: str) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment.variables(), check=False).returncode  # noqa: S603
 
 
+def original_of(environment: ExportEnvironment, name: str, folder: Path) -> Path:
+    """The original model: a folder of that name, or else what the model hub holds under it, saved under ``folder``.
+
+    Raises BuildFailed.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    target = folder / Path(name).name  # its id begins with the folder's name
+    download = (
+        "import sys; from huggingface_hub import snapshot_download as get; get(sys.argv[1], local_dir=sys.argv[2])"
+    )
+    command = [str(environment.python), "-c", download, name, str(target)]
+    asking = environment.variables(HF_HUB_OFFLINE="0")
+    if subprocess.run(command, cwd=ROOT, env=asking, check=False).returncode != 0:  # noqa: S603 - fixed words
+        raise toolchain.BuildFailed(f"{name} is no folder, and could not be had from the model hub.")
+    return target
+
+
 def _interpreter() -> str:
     named = shutil.which(f"python{_PYTHON}")
     pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{_PYTHON}.*/bin/python{_PYTHON}"))

