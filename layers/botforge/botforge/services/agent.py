@@ -86,7 +86,7 @@ class _Conversation:
         self._model: str | None = None
 
     def held(self, selection: Selection, withheld: tuple[str, ...]) -> AgentAnswer:
-        degraded = dict(selection.degraded)
+        degraded: dict[str, str] = {}
         try:
             text, end = self._turns()
         except ChatModelUnavailable as error:

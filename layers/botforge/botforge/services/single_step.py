@@ -97,7 +97,7 @@ def _answer(
         rounds=int(bool(events)),
         withheld=withheld,
         abstained=abstained,
-        degraded={**selection.degraded, **_WITHOUT},
+        degraded=dict(_WITHOUT),
     )
 
 

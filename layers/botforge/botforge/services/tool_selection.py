@@ -1,7 +1,7 @@
 """Which of a bot's tools a message is about."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from botforge.domain.clauses import clauses
 from botforge.domain.ids import BotId, UserId
@@ -19,7 +19,6 @@ class Selection:
     tools: tuple[ServerTool, ...]  # best first
     scores: tuple[float, ...]  # their cosines to what they answer best
     callable_tools: int  # how many there were to choose from
-    degraded: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
