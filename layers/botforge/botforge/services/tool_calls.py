@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import cast
 from uuid import UUID, uuid4
 
 from botforge.domain.agent import MAX_ARGUMENT_CHARACTERS, MAX_CALLS, MAX_IDENTICAL_CALLS, MAX_PARALLEL_CALLS
@@ -80,7 +81,7 @@ class ToolCalls:
             else:
                 event = uses[id(each)]
                 self._last[each.identity] = event.status
-                content = self._told(event)
+                content = self._told(event) + self._unlike_declared(each.target, event)
             messages.append(Message("tool", content, tool_request_id=request.id))
             events.append(event)
         return messages, events
@@ -177,6 +178,16 @@ class ToolCalls:
         text = result_message(use, tokens=max(_LEAST_RESULT_TOKENS, min(RESULT_TOKENS, self._tokens)))
         self._tokens -= estimated_tokens(text)
         return text
+
+    def _unlike_declared(self, target: ServerTool, use: ToolUse) -> str:
+        """A word to the model where a structured result breaks its tool's own schema: it is done, but doubtful."""
+        schema, content = target.tool.definition.output_schema, cast("object", use.result and use.result.content)
+        if not use.succeeded or schema is None or not isinstance(content, dict):
+            return ""
+        if not self.checker.problems(schema, cast("JsonObject", content)):
+            return ""
+        # Without the problems themselves: they quote the result, which must not leave its delimiters.
+        return "\nThe result is not of the form that the tool declares: mind what you conclude from it."
 
 
 def _schema(target: ServerTool | None, built_in: BuiltIn | None) -> JsonObject:
