@@ -58,8 +58,8 @@ def test_an_answer_in_another_language_than_its_sources_is_not_called_ungrounded
 
 
 def test_a_question_that_finds_something_costs_no_translation(api: Api, bot: str, llm: OpenAIServer) -> None:
-    llm.answer(Reply("Five years [1]."))
-    assert api.ask(bot, TRANSLATED).json["searched"] == TRANSLATED
+    llm.answer(Reply(ANSWER))
+    assert api.ask(bot, GERMAN, similarity_threshold=0).json["searched"] == GERMAN
     assert len(llm.requests) == 1
 
 

@@ -36,7 +36,7 @@ class SentenceTransformersEmbedder:
             raise EmbeddingUnavailable("The embedding model does not load.", code="embedding_model_damaged") from error
         self._window = min(int(self._model.max_seq_length or _WINDOW), _WINDOW)
         self._model.max_seq_length = self._window
-        self._dimension = int(self._model.get_sentence_embedding_dimension() or 0)
+        self._dimension = int(self._model.get_embedding_dimension() or 0)
         # The tokenizer keeps truncation and padding as state, and refuses to be changed while another thread reads.
         self._lock = Lock()
 
