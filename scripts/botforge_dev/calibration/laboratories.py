@@ -3,7 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from botforge_dev.calibration.samples import Laboratory
@@ -24,6 +24,10 @@ def laboratory() -> Generator[Laboratory]:
         try:
             postgres.create_database("calibration")
             dsn = postgres.dsn("calibration")
-            yield Laboratory.in_database(dsn, MODEL_DIR, lambda line: print(f"  {line}", file=sys.stderr, flush=True))
+            opened = Laboratory.in_database(
+                dsn, MODEL_DIR, lambda line: print(f"  {line}", file=sys.stderr, flush=True)
+            )
+            with closing(opened.database):
+                yield opened
         finally:
             postgres.stop()

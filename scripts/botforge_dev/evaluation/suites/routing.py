@@ -54,8 +54,8 @@ class Laboratory:
     vectors: Mapping[str, Embedding]
     known: Mapping[str, ToolEvidence]
     model: RoutingHead
+    model_id: str  # of the model that made the vectors: the head is trusted with its own model's alone
     tools: tuple[str, ...] = ()
-    model_id: str = "kept"
     dimension: int = 384
 
     def embed(self, texts: Sequence[str]) -> list[Embedding]:
@@ -118,7 +118,7 @@ def routed(folder: Path, split: str, report: Callable[[str], None]) -> list[Outc
         key: ToolEvidence(definitions[key].name, definitions[key].description, 0.0, one.vector)
         for key, one in zip(needed, embedded, strict=True)
     }
-    laboratory = Laboratory(vectors, known, RoutingHead())
+    laboratory = Laboratory(vectors, known, RoutingHead(), embedder.model_id)
     report("routing")
     return [Outcome(message, laboratory.route(message)) for message in messages]
 
