@@ -7,7 +7,6 @@ for one question on this machine.
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
@@ -15,38 +14,15 @@ from botforge.adapters.reranking.sentences import SentenceReranker
 from botforge.domain.chunk import Candidate
 from botforge.domain.deadline import Deadline
 from botforge.domain.fusion import cosine_floor, fuse
-from botforge.ports.embedding import Embedder, Embedding
+from botforge.ports.embedding import Embedder
 from botforge.services.reranking import Reranking
 from botforge_dev.calibration.laboratories import laboratory
 from botforge_dev.evaluation.datasets import LabelledQuestion, question_sets
 from botforge_dev.evaluation.metrics import first_occurrences, mean, ndcg_at, recall_at
+from botforge_dev.evaluation.remembering import Remembering
 
 _WEIGHTS = (0.0, 0.25, 0.5, 1.0)
 _TIMED = 40
-_BATCH = 32
-
-
-@dataclass(slots=True)
-class _Remembering:
-    """Sentences come up for many questions; each is embedded once."""
-
-    model: Embedder
-    known: dict[str, Embedding] = field(default_factory=dict[str, Embedding])
-
-    @property
-    def model_id(self) -> str:
-        return self.model.model_id
-
-    @property
-    def dimension(self) -> int:
-        return self.model.dimension
-
-    def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        new = [text for text in dict.fromkeys(texts) if text not in self.known]
-        for start in range(0, len(new), _BATCH):
-            batch = new[start : start + _BATCH]
-            self.known.update(zip(batch, self.model.embed(batch), strict=True))
-        return [self.known[text] for text in texts]
 
 
 def ordered(text: str, candidates: Sequence[Candidate], embedder: Embedder, weight: float) -> list[Candidate]:
@@ -75,7 +51,7 @@ def main() -> None:
     cells: dict[float, list[str]] = {weight: [] for weight in _WEIGHTS}
     taken: list[float] = []
     with laboratory() as opened:
-        embedder = _Remembering(opened.embedder)
+        embedder = Remembering(opened.embedder)
         for data in sets:
             bot = opened.indexed(data)
             questions = list(data.questions)

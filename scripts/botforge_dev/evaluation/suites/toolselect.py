@@ -6,7 +6,7 @@ them; ``several`` are those that expect more, where a row counts by the share of
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import mul
 from pathlib import Path
@@ -26,15 +26,15 @@ from botforge.domain.tool import (
     ToolServer,
     ToolStatus,
 )
-from botforge.ports.embedding import Embedder, Embedding, Vector
+from botforge.ports.embedding import Embedder, Vector
 from botforge.services.tool_embedding import tool_vectors
 from botforge.services.tool_selection import ToolSelector
 from botforge_dev.evaluation.datasets import DataError, read_lines
 from botforge_dev.evaluation.metrics import mean, recall_at
+from botforge_dev.evaluation.remembering import Remembering
 from botforge_dev.model.weights import MODEL_DIR, ensure_weights
 
 _USER, _BOT = UserId(uuid4()), BotId(uuid4())
-_BATCH = 16
 
 
 @dataclass(slots=True)
@@ -71,29 +71,6 @@ class Registry:
         return ()
 
 
-@dataclass(slots=True)
-class _Remembering:
-    """Each text is embedded once, though it is asked of several registries."""
-
-    model: Embedder
-    known: dict[str, Embedding] = field(default_factory=dict[str, Embedding])
-
-    @property
-    def model_id(self) -> str:
-        return self.model.model_id
-
-    @property
-    def dimension(self) -> int:
-        return self.model.dimension
-
-    def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        new = [text for text in dict.fromkeys(texts) if text not in self.known]
-        for start in range(0, len(new), _BATCH):
-            batch = new[start : start + _BATCH]
-            self.known.update(zip(batch, self.model.embed(batch), strict=True))
-        return [self.known[text] for text in texts]
-
-
 def run(folder: Path, split: str, report: Callable[[str], None]) -> dict[str, Any]:
     """``top_1`` among a row's candidates, ``recall_at_8`` among all tools of the folder."""
     ensure_weights()
@@ -101,7 +78,7 @@ def run(folder: Path, split: str, report: Callable[[str], None]) -> dict[str, An
 
 
 def measured(folder: Path, split: str, model: Embedder, report: Callable[[str], None]) -> dict[str, Any]:
-    embedder = _Remembering(model)
+    embedder = Remembering(model)
     described = {row["tool_id"]: _tool(row) for row in read_lines(folder / "tools.jsonl")}
     rows = [row for row in read_lines(folder / f"{split}.jsonl") if row["expected_calls"]]
     if not rows:
