@@ -227,9 +227,10 @@ def api(
 def _end_of_environment(api: Api) -> None:
     """What the end of a process does: many environments in one would leave their connections and models behind."""
     for found in gc.get_objects():
-        if isinstance(found, Database):
+        kind = cast("type[object]", type(found))  # isinstance would ask a weak proxy whose object is gone
+        if issubclass(kind, Database):
             found.close()
-        elif isinstance(found, _lru_cache_wrapper) and (found.__module__ or "").startswith("fastapi."):
+        elif kind is _lru_cache_wrapper and (found.__module__ or "").startswith("fastapi."):
             found.cache_clear()  # FastAPI remembers every endpoint, and with it all that the endpoint refers to
     api.handlers.clear()
     gc.collect()

@@ -83,6 +83,8 @@ Application = Callable[[Request], Answer]
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # five connections wait by default, and a busy machine resets the sixth
+
     def __init__(self, application: Application) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.application = application
