@@ -371,15 +371,19 @@ def test_announcing_a_document_again_leaves_its_answers_alone(tenant: Database) 
     assert len(found(tenant, bot, "text")) == 1
 
 
-def test_common_lexemes_are_learnt_and_left_out_of_large_namespaces_only(
+def test_a_common_lexeme_is_left_out_only_where_it_would_match_more_than_is_counted(
     tenant: Database, worker: Database, database: TestDatabase
 ) -> None:
-    bot = a_bot(tenant)
-    index(tenant, key_of(bot), *[f"common word number{number}" for number in range(300)])
+    bot, small = a_bot(tenant), a_bot(tenant)
+    seldom = dict.fromkeys(range(0, 1500, 75), "seldom")  # in 20 chunks: a common lexeme by its share
+    index(tenant, key_of(bot), *[f"everywhere {seldom.get(number, '')} number{number}" for number in range(1_500)])
+    index(tenant, key_of(small), "everywhere")
     with psycopg.connect(database.owner, autocommit=True) as owner:
         owner.execute("analyze chunks")
     assert PostgresMaintenance(worker).refresh_statistics() >= 2
-    assert len(found(tenant, bot, "common")) == 10
+    assert len(found(tenant, bot, "seldom")) == 10
+    assert found(tenant, bot, "everywhere") == []
+    assert len(found(tenant, small, "everywhere")) == 1
 
 
 def a_record(bot: Bot, status: QueryStatus = QueryStatus.ANSWERED, latency_ms: float = 10.0) -> QueryRecord:

@@ -8,9 +8,10 @@ import pytest
 
 from botforge.domain.routing import DecidedBy, Routing
 from botforge_dev.evaluation.datasets import DataError, read_lines
-from botforge_dev.evaluation.suites.routing import Message, Outcome, accuracy_at, calibration_error, figures, routed
+from botforge_dev.evaluation.suites.routing import routed
 from botforge_dev.routing.corpus import committed, with_bots
-from botforge_dev.routing.pictures import drawn
+from botforge_dev.routing.drawing import drawn
+from botforge_dev.routing.outcomes import Message, Outcome, accuracy_at, calibration_error, figures
 from botforge_dev.routing.same_domain import write
 
 

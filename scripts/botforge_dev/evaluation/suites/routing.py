@@ -14,7 +14,7 @@ from botforge.adapters.embedding.onnx import OnnxEmbedder
 from botforge.adapters.routing.head import RoutingHead
 from botforge.domain.ids import BotId, UserId
 from botforge.domain.query import Intent
-from botforge.domain.routing import BAND, ExampleEvidence, Routing, ToolEvidence
+from botforge.domain.routing import ExampleEvidence, Routing, ToolEvidence
 from botforge.domain.tool import ToolDefinition
 from botforge.domain.tool_text import tool_text
 from botforge.ports.embedding import Embedding, Vector
@@ -22,29 +22,9 @@ from botforge.services.routing import Router
 from botforge_dev.evaluation.datasets import DataError, read_lines
 from botforge_dev.evaluation.metrics import mean
 from botforge_dev.model.weights import MODEL_DIR, ensure_weights
+from botforge_dev.routing.outcomes import Message, Outcome, figures
 
-COVERAGE = 0.9
-_BINS = 10
 _USER, _BOT = UserId(UUID(int=1)), BotId(UUID(int=2))
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    text: str
-    acts: bool
-    source: str
-    hard: bool
-    tools: tuple[str, ...]  # keys
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    message: Message
-    routing: Routing
-
-    @property
-    def right(self) -> bool:
-        return (self.routing.intent is Intent.EXECUTION) == self.message.acts
 
 
 @dataclass(slots=True)
@@ -121,35 +101,6 @@ def routed(folder: Path, split: str, report: Callable[[str], None]) -> list[Outc
     laboratory = Laboratory(vectors, known, RoutingHead(), embedder.model_id)
     report("routing")
     return [Outcome(message, laboratory.route(message)) for message in messages]
-
-
-def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    hard = [outcome for outcome in outcomes if outcome.message.hard]
-    return {
-        "messages": len(outcomes),
-        "accuracy": mean(float(outcome.right) for outcome in outcomes),
-        "accuracy_hard": mean(float(outcome.right) for outcome in hard) if hard else None,
-        "accuracy_at_90": accuracy_at(outcomes, COVERAGE),
-        "ece": calibration_error(outcomes),
-        "uncertain": mean(float(BAND.holds(outcome.routing.p_execution)) for outcome in outcomes),
-    }
-
-
-def accuracy_at(outcomes: Sequence[Outcome], coverage: float) -> float:
-    """Of the most confident share."""
-    ordered = sorted(outcomes, key=lambda outcome: -outcome.routing.confidence)
-    return mean(float(outcome.right) for outcome in ordered[: max(1, int(coverage * len(ordered)))])
-
-
-def calibration_error(outcomes: Sequence[Outcome]) -> float:
-    """Expected calibration error of the probability of an action, ten bins of equal width (Naeini et al., 2015)."""
-    error = 0.0
-    for each in range(_BINS):
-        inside = [one for one in outcomes if min(_BINS - 1, int(one.routing.p_execution * _BINS)) == each]
-        if inside:
-            said = sum(one.routing.p_execution for one in inside)
-            error += abs(said - sum(one.message.acts for one in inside)) / len(outcomes)
-    return round(error, 4)
 
 
 def _messages(folder: Path, split: str) -> list[Message]:

@@ -11,8 +11,8 @@ from botforge.domain.chunk import Candidate, Chunk, Hit
 from botforge.domain.ids import BotId, ChunkRef, DocumentId, UserId
 from botforge.domain.work import Claim
 
-# A namespace of up to this many chunks is searched for every term; in a larger one the terms that most chunks hold
-# are left out, and counting stops at this many chunks a term (docs/retrieval.md has the figures).
+# Terms that more of a namespace's chunks than this are expected to hold are not searched for: they tell little and cost
+# most. Counting stops here, too: of chunks for each term, and of documents for the size of the namespace.
 _SCANNED = 1_000
 _MAX_TERMS = 16
 _SLACK = 4  # times as many matches are ranked as are wanted, for those of generations that are no longer active
@@ -27,31 +27,36 @@ _PAGE = 1_000
 # (PostgreSQL, "Parsing Queries").
 _SEARCH: LiteralString = """
 with size as materialized (
-    select least(coalesce(sum(chunk_count), 0), %(scanned)s) as chunks
+    select least(coalesce(sum(chunk_count), 0), %(scanned)s) as chunks,
+        -- Of a namespace of many documents no more is known than that it is no larger than the table.
+        case when count(*) < %(scanned)s then coalesce(sum(chunk_count), 0)
+            else greatest(sum(chunk_count), (select reltuples from pg_class where oid = 'chunks'::regclass))
+        end as at_most
     from (
         select chunk_count from documents where bot_id = %(bot)s and status <> 'deleted'
         order by created_at desc, id desc limit %(scanned)s
     ) as counted
 ),
 terms as materialized (
-    select lexeme, frequency, websearch_to_tsquery('simple', '"' || replace(lexeme, '"', ' ') || '"') as query
-    from unnest(to_tsvector('english', %(text)s)) left join common_lexemes using (lexeme)
+    select lexeme, frequency, websearch_to_tsquery('simple', '"' || replace(lexeme, '"', ' ') || '"') as query,
+        frequency is null or frequency * size.at_most < %(scanned)s as is_searched
+    from size, unnest(to_tsvector('english', %(text)s)) left join common_lexemes using (lexeme)
     order by frequency nulls first, length(lexeme) desc, lexeme limit %(max_terms)s
 ),
 matches as materialized (
     select t.lexeme, c.document_id, c.generation, c.ordinal
-    from terms t, size
+    from terms t
         cross join lateral chunks_with_lexeme(%(bot)s, t.query, %(documents)s::uuid[], %(scanned)s) as c
-    where t.frequency is null or size.chunks < %(scanned)s
+    where t.is_searched
 ),
 weights as materialized (
     select t.lexeme,
-        case when t.frequency is null or size.chunks < %(scanned)s
+        case when t.is_searched
             then ln(1 + (size.chunks + %(prior)s - least(count(m), size.chunks) + 0.5) / (count(m) + 0.5))
             else -ln(t.frequency)
         end as weight
     from terms t cross join size left join matches m using (lexeme)
-    group by t.lexeme, t.frequency, size.chunks
+    group by t.lexeme, t.frequency, t.is_searched, size.chunks
 ),
 lexical as materialized (
     select document_id, generation, ordinal, row_number() over (order by score desc, document_id, ordinal) as rank
