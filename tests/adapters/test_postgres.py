@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -25,10 +26,11 @@ from botforge.domain.bot import Bot
 from botforge.domain.chunk import Candidate, Chunk, Hit
 from botforge.domain.document import DocumentStatus, ObjectInfo
 from botforge.domain.errors import DatabaseUnavailable, DeadlineExceeded, InvalidRequest, NotFound
-from botforge.domain.ids import BotId, ChunkRef, ObjectKey, UserId
+from botforge.domain.ids import BotId, ChunkRef, DocumentId, ObjectKey, UserId
 from botforge.domain.query import Intent, ProcessingType, Query, QueryRecord, QueryStatus
 from botforge.domain.reasons import Reason
 from botforge.domain.work import Claim
+from botforge.ports.embedding import Vector
 
 INFO = ObjectInfo(size=3, content_type="text/plain", etag="one", version_id=None, correlation_id=None)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,8 +58,19 @@ def index(database: Database, key: ObjectKey, *texts: str) -> Claim:
     return claim
 
 
-def found(database: Database, bot: Bot, text: str, hits: list[Hit] | None = None) -> list[Candidate]:
-    return PostgresChunks(database).search(bot.user_id, bot.id, text, hits or [], lexical_limit=10)
+def found(
+    database: Database,
+    bot: Bot,
+    text: str,
+    hits: Sequence[Hit] = (),
+    *,
+    vector: Vector | None = None,
+    limit: int = 20,
+    document_ids: Sequence[DocumentId] = (),
+) -> list[Candidate]:
+    return PostgresChunks(database).search(
+        bot.user_id, bot.id, text, hits, vector=vector, lexical_limit=10, limit=limit, document_ids=document_ids
+    )
 
 
 def test_migrating_twice_applies_nothing_the_second_time(database: TestDatabase) -> None:
@@ -287,9 +300,49 @@ def test_lexical_search_keeps_to_the_documents_that_were_asked_for(tenant: Datab
     bot = a_bot(tenant)
     index(tenant, key_of(bot, "one.txt"), "zebra one")
     two = index(tenant, key_of(bot, "two.txt"), "zebra two")
-    chunks = PostgresChunks(tenant)
-    candidates = chunks.search(bot.user_id, bot.id, "zebra", [], lexical_limit=10, document_ids=[two.document_id])
+    candidates = found(tenant, bot, "zebra", document_ids=[two.document_id])
     assert [candidate.text for candidate in candidates] == ["zebra two"]
+
+
+def unit(*places: int) -> list[float]:
+    """A vector of unit length between the axes that are named."""
+    return [len(places) ** -0.5 if place in places else 0.0 for place in range(384)]
+
+
+def test_a_candidate_knows_how_near_each_of_its_sentences_is(tenant: Database) -> None:
+    bot = a_bot(tenant)
+    claim = index(tenant, key_of(bot), "Zebras have stripes. They eat grass.", "Zebras again.")
+    first, second = (ChunkRef(claim.document_id, claim.generation, ordinal) for ordinal in (0, 1))
+    chunks = PostgresChunks(tenant)
+    chunks.write_sentences(bot.user_id, bot.id, [(first, [unit(9), unit(9)])])
+    chunks.write_sentences(bot.user_id, bot.id, [(first, [unit(1), unit(1, 2)])])
+    known = {one.ref: one.sentence_cosines for one in found(tenant, bot, "zebras", vector=unit(2))}
+    assert known == {first: pytest.approx((0.0, 0.7071), abs=1e-3), second: ()}
+    assert [one.sentence_cosines for one in found(tenant, bot, "zebras")] == [(), ()]
+
+
+def test_vectors_of_sentences_go_with_their_text(tenant: Database, database: TestDatabase) -> None:
+    bot = a_bot(tenant)
+    claim = index(tenant, key_of(bot), "Zebras.")
+    ref = ChunkRef(claim.document_id, claim.generation, 0)
+    chunks = PostgresChunks(tenant)
+    chunks.write_sentences(bot.user_id, bot.id, [(ref, [unit(1)])])
+    index(tenant, key_of(bot), "Lions.")
+    chunks.discard(claim)
+    chunks.write_sentences(bot.user_id, bot.id, [(ref, [unit(1)])])  # by a worker that was slower
+    with psycopg.connect(database.owner) as owner:
+        assert owner.execute("select count(*) from chunk_sentences where bot_id = %s", (bot.id,)).fetchone() == (0,)
+
+
+def test_the_shortlist_holds_the_best_by_meaning_and_words(tenant: Database) -> None:
+    bot = a_bot(tenant)
+    claim = index(tenant, key_of(bot), "A zebra in Kenya.", "A zebra.", "An elephant.", "A lion.")
+    hits = [
+        Hit(ChunkRef(claim.document_id, claim.generation, ordinal), score)
+        for ordinal, score in ((1, 0.5), (2, 0.9), (3, 0.55))
+    ]
+    short = found(tenant, bot, "zebra in Kenya", hits, limit=2)
+    assert {one.text for one in short} == {"An elephant.", "A zebra in Kenya."}
 
 
 AWKWARD = [
@@ -322,7 +375,7 @@ def test_no_query_makes_lexical_search_raise(tenant: Database, text: str) -> Non
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_at_all_makes_lexical_search_raise(tenant: Database, text: str) -> None:
     user, bot = UserId(uuid4()), BotId(uuid4())
-    PostgresChunks(tenant).search(user, bot, text, [], lexical_limit=10)
+    PostgresChunks(tenant).search(user, bot, text, [], vector=None, lexical_limit=10, limit=10)
 
 
 def test_claims_that_a_worker_never_gave_back_expire(

@@ -1,15 +1,11 @@
-"""What every Reranker keeps to: sentences over the embedding model, and Pinecone's hosted model over HTTP."""
+"""What every Reranker keeps to; there is one, Pinecone's hosted model over HTTP."""
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from tests.fakes.embedding import BagOfWordsEmbedder
 
-from botforge.adapters.embedding.onnx import OnnxEmbedder
 from botforge.adapters.reranking.pinecone import PineconeReranker
-from botforge.adapters.reranking.sentences import SentenceReranker
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import DeadlineExceeded, RerankerUnavailable
 from botforge.ports.reranking import Reranker
@@ -21,19 +17,15 @@ RIGHT = "We make outdoor gear. The warranty of the tent is three years. Returns 
 WRONG = "Our shop in Lyon opens at nine. Parking is free on Sundays. Dogs are welcome."
 
 
-@pytest.fixture(params=["sentences", "pinecone"])
-def reranker(request: pytest.FixtureRequest, model_dir: Path) -> Iterator[Reranker]:
-    if request.param == "sentences":
-        yield SentenceReranker(OnnxEmbedder(model_dir))
-        return
-    with pinecone_inference() as server, closing(PineconeReranker(api_key=API_KEY, host=server.url)) as hosted:
-        yield hosted
-
-
 @pytest.fixture
 def hosted() -> Iterator[tuple[PineconeReranker, PineconeInference]]:
     with pinecone_inference() as server, closing(PineconeReranker(api_key=API_KEY, host=server.url)) as adapter:
         yield adapter, server
+
+
+@pytest.fixture
+def reranker(hosted: tuple[PineconeReranker, PineconeInference]) -> Reranker:
+    return hosted[0]
 
 
 def test_scores_come_in_the_order_of_the_passages_and_the_better_one_has_more(reranker: Reranker) -> None:
@@ -103,18 +95,3 @@ def test_the_hosted_model_is_told_to_cut_what_it_cannot_read_and_to_send_no_text
     (request,) = server.received
     assert b'"truncate":"END"' in request.body.replace(b" ", b"")
     assert b'"return_documents":false' in request.body.replace(b" ", b"")
-
-
-def test_an_embedding_model_that_fails_is_an_unavailable_reranker() -> None:
-    embedder = BagOfWordsEmbedder()
-    embedder.unavailable = True
-    with pytest.raises(RerankerUnavailable):
-        SentenceReranker(embedder).rerank(QUESTION, [RIGHT], deadline=Deadline.after(10))
-
-
-def test_sentences_are_read_until_the_deadline() -> None:
-    ticks = iter(range(1_000))
-    passages = [f"Sentence number {number} is here." for number in range(500)]
-    with pytest.raises(RerankerUnavailable) as raised:
-        SentenceReranker(BagOfWordsEmbedder()).rerank(QUESTION, passages, deadline=Deadline(5, lambda: next(ticks)))
-    assert raised.value.code == "reranker_timeout"

@@ -14,7 +14,7 @@ from botforge.domain.fusion import fuse
 from botforge.domain.relevance import HYBRID
 from botforge_dev.calibration.laboratories import laboratory
 from botforge_dev.calibration.samples import Sample
-from botforge_dev.calibration.study import best_of, candidates_of, foreign
+from botforge_dev.calibration.study import best_of, candidates_of, floor_of, foreign
 from botforge_dev.evaluation.datasets import question_sets
 from botforge_dev.evaluation.metrics import first_occurrences, mean, ndcg_at, recall_at
 
@@ -37,7 +37,8 @@ def samples(shared_data: Path, model_dir: Path) -> Iterator[Sequence[Sample]]:
 
 
 def ranking(sample: Sample) -> list[str]:
-    ranked: Sequence[Candidate] = fuse(candidates_of(sample))
+    candidates = candidates_of(sample)
+    ranked: Sequence[Candidate] = fuse(candidates, floor=floor_of(candidates))
     return first_occurrences(candidate.path for candidate in ranked)
 
 

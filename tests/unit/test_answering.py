@@ -106,6 +106,28 @@ def test_headings_and_questions_are_not_quoted_as_answers() -> None:
     assert answer(None, "Warranty and last").text == "Warranty and last [1]"
 
 
+def quoted(*cosines: float, searched: str, embedder: BagOfWordsEmbedder) -> str:
+    text = "The frame is of steel. The warranty lasts five years. The fork is of carbon."
+    candidate = Candidate(
+        ChunkRef(DocumentId(uuid4()), 1, 0), "a.txt", text, None, (), None, 0.5, sentence_cosines=cosines
+    )
+    source = Source(1, Passage(candidate, 0.9))
+    return ExtractiveAnswerer(embedder).compose(QUESTION, [source], searched=searched)[0]
+
+
+def test_sentences_that_retrieval_has_compared_with_the_question_are_not_embedded_again() -> None:
+    embedder = BagOfWordsEmbedder()
+    embedder.unavailable = True
+    told = quoted(0.1, 0.2, 0.9, searched=QUESTION, embedder=embedder)
+    assert told == "The fork is of carbon. [1]"
+
+
+@pytest.mark.parametrize(("cosines", "searched"), [((0.1, 0.2, 0.9), "carbon?"), ((0.9,), QUESTION)])
+def test_sentences_compared_with_something_else_or_only_in_part_are(cosines: tuple[float, ...], searched: str) -> None:
+    told = quoted(*cosines, searched=searched, embedder=BagOfWordsEmbedder())
+    assert told.startswith("The warranty lasts five years. [1]")
+
+
 def test_nothing_relevant_means_no_call_no_sources_and_a_clear_sentence() -> None:
     chat = ScriptedChatModel()
     nothing = answer(chat)

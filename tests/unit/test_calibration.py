@@ -42,15 +42,15 @@ def test_calibration_error_is_the_mean_gap_between_told_and_true(
 
 
 def test_samples_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
-    samples = [Sample("a", "b", None, (Found("p\u2028q", 0.5, 0.25, None), Found("r", None, 1.0, 1)))]
+    samples = [Sample("a", "b", None, (Found("p\u2028q", 0.5, 0.25, None, 0.6), Found("r", None, 1.0, 1, None)))]
     save(samples, tmp_path / "samples.jsonl")
     assert load(tmp_path / "samples.jsonl") == samples
 
 
 def test_the_best_passage_of_a_sample_is_the_one_that_the_product_puts_first() -> None:
-    sample = Sample("a", "a", "gold", (Found("other", 0.5, 0.0, None), Found("gold", None, 0.9, 1)))
+    sample = Sample("a", "a", "gold", (Found("other", 0.5, 0.0, None, 0.55), Found("gold", None, 0.9, 1, 0.6)))
     best = best_of(sample)
-    assert (best.right, best.cosine, best.coverage) == (True, 0.5, 0.9)
+    assert (best.right, best.cosine, best.sentence, best.coverage) == (True, 0.5, 0.6, 0.9)
     assert [one.path for one in candidates_of(sample, dense=False)] == ["gold"]
     assert not best_of(Sample("a", "b", None, ())).right
 
@@ -65,13 +65,13 @@ def test_sets_about_one_subject_are_not_taken_to_be_foreign_to_each_other() -> N
 def test_every_set_weighs_the_same_however_many_questions_it_has() -> None:
     def sample(name: str, cosine: float, *, right: bool) -> Sample:
         asked_of, gold = (name, "p") if right else ("elsewhere", None)
-        return Sample(name, asked_of, gold, (Found("p", cosine, 0.5, 1),))
+        return Sample(name, asked_of, gold, (Found("p", cosine, 0.5, 1, None),))
 
     few = [sample("few", 0.8, right=True), sample("few", 0.2, right=False)]
     many = [sample("many", 0.7, right=True), sample("many", 0.3, right=False)] * 50
     more = [sample("many", 0.7, right=True), sample("many", 0.3, right=False)] * 500
     scaled = [trained([best_of(one) for one in few + rest]) for rest in (many, more)]
-    centre = [-(weights.bias + 0.5 * weights.coverage) / weights.cosine for weights in scaled]
+    centre = [-(weights.bias + 0.5 * weights.coverage) / (weights.cosine + weights.sentence) for weights in scaled]
     assert centre == pytest.approx([0.5, 0.5], abs=0.02)
 
 

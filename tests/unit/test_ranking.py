@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from botforge.domain.bot import DEFAULT_SIMILARITY_THRESHOLD
-from botforge.domain.chunk import Candidate
-from botforge.domain.fusion import cosine_floor, fuse
+from botforge.domain.chunk import Candidate, Hit
+from botforge.domain.fusion import cosine_floor, fuse, fused_score
 from botforge.domain.ids import ChunkRef, DocumentId
 from botforge.domain.relevance import relevance
 
@@ -16,9 +16,9 @@ COSINES = st.floats(-1, 1) | st.none()
 COVERAGES = st.floats(0, 1)
 
 
-def candidate(cosine: float | None = None, coverage: float = 0.0, *, number: int = 1) -> Candidate:
+def candidate(cosine: float | None = None, coverage: float = 0.0, *sentences: float, number: int = 1) -> Candidate:
     ref = ChunkRef(DocumentId(UUID(int=number)), 1, 0)
-    return Candidate(ref, f"{number}.txt", "text", None, (), None, cosine, 1 if coverage else None, coverage)
+    return Candidate(ref, f"{number}.txt", "text", None, (), None, cosine, 1 if coverage else None, coverage, sentences)
 
 
 CANDIDATES = st.lists(st.tuples(COSINES, COVERAGES), max_size=12).map(
@@ -29,29 +29,40 @@ CANDIDATES = st.lists(st.tuples(COSINES, COVERAGES), max_size=12).map(
 def test_words_decide_between_passages_of_nearly_equal_meaning() -> None:
     near = candidate(0.62, 0.1, number=1)
     said = candidate(0.60, 0.9, number=2)
-    assert fuse([near, said]) == [said, near]
+    assert fuse([near, said], floor=0.1) == [said, near]
 
 
 def test_meaning_decides_where_a_few_words_are_shared_by_chance() -> None:
     meant = candidate(0.8, 0.2, number=1)
     chance = candidate(0.2, 0.5, number=2)
-    assert fuse([chance, meant]) == [meant, chance]
+    assert fuse([chance, meant], floor=0.1) == [meant, chance]
+
+
+def test_one_sentence_that_answers_is_not_lost_in_a_passage_about_much_else() -> None:
+    about = candidate(0.55, 0.2, 0.5, 0.45, number=1)
+    answers = candidate(0.45, 0.2, 0.1, 0.8, number=2)
+    assert fuse([about, answers], floor=0.1) == [answers, about]
+    assert relevance(answers, floor=0.1) > relevance(about, floor=0.1)
+
+
+def test_a_passage_whose_sentences_have_no_vectors_counts_with_its_own() -> None:
+    assert fused_score(candidate(0.5, 0.2), floor=0.1) == fused_score(candidate(0.5, 0.2, 0.5), floor=0.1)
 
 
 def test_what_only_lexical_search_found_is_taken_to_be_as_far_as_dense_search_reached() -> None:
     far = candidate(0.3, 0.0, number=1)
     near = candidate(0.7, 0.0, number=2)
     worded = candidate(None, 0.8, number=3)
-    assert cosine_floor([near, worded, far]) == 0.3
-    assert fuse([far, near, worded]) == [near, worded, far]
+    assert cosine_floor([Hit(one.ref, one.cosine or 0) for one in (near, far)]) == 0.3
+    assert fuse([far, near, worded], floor=0.3) == [near, worded, far]
     assert relevance(worded, floor=0.3) == relevance(candidate(0.3, 0.8), floor=0.3)
 
 
 def test_without_dense_search_coverage_alone_ranks_and_tells_relevant_from_not() -> None:
     candidates = [candidate(None, coverage, number=number) for number, coverage in enumerate((0.1, 0.9, 0.5))]
-    assert [found.lexical_coverage for found in fuse(candidates)] == [0.9, 0.5, 0.1]
-    assert cosine_floor(candidates) is None
-    worded, _, chance = (relevance(found, floor=None) for found in fuse(candidates))
+    assert [found.lexical_coverage for found in fuse(candidates, floor=None)] == [0.9, 0.5, 0.1]
+    assert cosine_floor([]) is None
+    worded, _, chance = (relevance(found, floor=None) for found in fuse(candidates, floor=None))
     assert worded > 0.5
     assert chance < DEFAULT_SIMILARITY_THRESHOLD
 
@@ -61,8 +72,8 @@ def test_fusion_keeps_every_candidate_once_in_an_order_of_its_own(
     lists: tuple[list[Candidate], list[Candidate]],
 ) -> None:
     candidates, shuffled = lists
-    assert fuse(shuffled) == fuse(candidates)
-    assert sorted(map(id, fuse(candidates))) == sorted(map(id, candidates))
+    assert fuse(shuffled, floor=0.1) == fuse(candidates, floor=0.1)
+    assert sorted(map(id, fuse(candidates, floor=0.1))) == sorted(map(id, candidates))
 
 
 @given(COSINES, COVERAGES, st.floats(-1, 1) | st.none())

@@ -52,7 +52,7 @@ def order(judge: Judge, ranked: Sequence[Candidate] = RANKED, *, weight: float =
 
 
 def test_a_score_counts_beside_the_rankings_own() -> None:
-    made = order(Judge({"passage 3": 0.2, "passage 1": 0.03}))
+    made = order(Judge({"passage 3": 0.4, "passage 1": 0.06}))
     assert made[:4] == ["passage 3", "passage 1", "passage 0", "passage 2"]
 
 
@@ -73,7 +73,7 @@ def test_a_ranking_of_one_needs_no_judge() -> None:
 
 def test_what_only_lexical_search_found_counts_with_the_floor() -> None:
     lexical = replace(candidate(99, 0.0), cosine=None, text="lexical")
-    assert order(Judge({"lexical": 2.0}), [*RANKED[:3], lexical])[0] == "lexical"
+    assert order(Judge({"lexical": 4.0}), [*RANKED[:3], lexical])[0] == "lexical"
 
 
 class Chunks:

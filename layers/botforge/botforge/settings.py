@@ -58,7 +58,7 @@ class EmbeddingSettings(Settings):
 
 
 class RerankerSettings(Settings):
-    reranker: Literal["none", "sentences", "pinecone"] = "none"
+    reranker: Literal["none", "pinecone"] = "none"
     pinecone_api_key: Secret = None
     pinecone_secret_arn: Arn = None
     pinecone_api_host: str | None = None  # of Pinecone's API; its usual one if it is not set

@@ -10,7 +10,7 @@ little noise: words are as frequent as in the original, and no two texts or vect
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,17 +35,28 @@ _EXAMPLES = frozenset({".docx", ".html", ".md", ".pdf"})
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A chunk out of the first half of one passage's sentences and the second half of another's."""
+
+    text: str
+    vector: list[float]
+    first: int
+    second: int  # the first once more: it is that passage as it stands
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     passages: list[str]
     questions: list[str]
     vectors: Vectors  # of the passages, unit length
+    sentences: list[Vectors]  # of each passage's sentences
     source: str
 
     @property
     def digest(self) -> str:
         return hashlib.sha256("\0".join(self.passages).encode()).hexdigest()[:8]
 
-    def chunks(self, count: int) -> Iterator[tuple[str, list[float]]]:
+    def chunks(self, count: int) -> Iterator[Made]:
         """The same chunks every time; the first are the passages themselves."""
         random = np.random.default_rng(_SEED)
         sentences = [list(split_sentences(passage)) for passage in self.passages]
@@ -54,12 +65,21 @@ class Corpus:
             second = int(random.integers(len(self.passages)))
             noise = random.standard_normal(self.vectors.shape[1]).astype(np.float32)
             if number < len(self.passages):
-                yield self.passages[first], self.vectors[first].tolist()
+                yield Made(self.passages[first], self.vectors[first].tolist(), first, first)
                 continue
-            start = sentences[first][: (len(sentences[first]) + 1) // 2]
-            text = " ".join([*start, *sentences[second][len(sentences[second]) // 2 :]])
+            start, end = sentences[first][: _middle(sentences[first])], sentences[second][_middle(sentences[second]) :]
+            text = " ".join([*start, *end])
             vector = _unit(_unit(self.vectors[first] + self.vectors[second]) + _NOISE * _unit(noise))
-            yield text, vector.tolist()
+            yield Made(text, vector.tolist(), first, second)
+
+    def halves(self) -> Iterator[tuple[list[list[float]], list[list[float]]]]:
+        """The vectors of each passage's sentences, as ``chunks`` parts them."""
+        for vectors in self.sentences:
+            yield vectors[: _middle(vectors)].tolist(), vectors[_middle(vectors) :].tolist()
+
+
+def _middle(sentences: Sized) -> int:
+    return (len(sentences) + 1) // 2
 
 
 def load(model_dir: Path, *, quick: bool) -> Corpus:
@@ -75,7 +95,10 @@ def load(model_dir: Path, *, quick: bool) -> Corpus:
     everything = list(passages)
     chosen = [everything[index] for index in order[: _PASSAGES // 2 if quick else _PASSAGES]]
     shuffled = [questions[index] for index in np.random.default_rng(_SEED).permutation(len(questions))]
-    return Corpus(chosen, shuffled, _vectors(model, chosen), source)
+    sentences = [split_sentences(passage) for passage in chosen]
+    flat = _vectors(model, [sentence for of_passage in sentences for sentence in of_passage])
+    ends = np.cumsum([len(of_passage) for of_passage in sentences])
+    return Corpus(chosen, shuffled, _vectors(model, chosen), np.split(flat, ends[:-1]), source)
 
 
 def _vectors(model: OnnxEmbedder, texts: list[str]) -> Vectors:
@@ -83,7 +106,7 @@ def _vectors(model: OnnxEmbedder, texts: list[str]) -> Vectors:
     kept = HOME / f"vectors-{key}.npy"
     if kept.is_file():
         return np.load(kept)
-    print(f"Embedding {len(texts)} passages ...", flush=True)
+    print(f"Embedding {len(texts)} texts ...", flush=True)
     vectors = np.array([embedding.vector for embedding in model.embed(texts)], dtype=np.float32)
     HOME.mkdir(parents=True, exist_ok=True)
     np.save(kept, vectors)

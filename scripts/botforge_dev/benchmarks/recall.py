@@ -25,7 +25,7 @@ def run(ours: Contestant, corpus: Corpus, tables: Tables, *, quick: bool) -> dic
     model = OnnxEmbedder(ours.model_dir)
     questions = corpus.questions[: 100 if quick else 300]
     asked = np.array([embedding.vector for embedding in model.embed(questions)], dtype=np.float32)
-    vectors = np.array([vector for _, vector in tables.vectors(size)], dtype=np.float32)
+    vectors = np.array([made.vector for made in tables.chunks(size)], dtype=np.float32)
     database = Database(tables.tenant(size))
     try:
         return {

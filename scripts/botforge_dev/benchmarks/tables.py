@@ -19,7 +19,7 @@ from botforge.adapters.postgres.database import Database
 from botforge.adapters.postgres.maintenance import PostgresMaintenance
 from botforge.adapters.postgres.migrate import migrate
 from botforge_dev.benchmarks.contestants import HOME, Contestant
-from botforge_dev.benchmarks.corpus import Corpus
+from botforge_dev.benchmarks.corpus import Corpus, Made
 from botforge_dev.benchmarks.measuring import call, pinned
 from botforge_dev.local import processes
 from botforge_dev.local.postgres import Postgres
@@ -28,7 +28,7 @@ LARGE = (UUID(int=1), UUID(int=2))  # user and bot
 SMALL = (UUID(int=3), UUID(int=4))  # a hundredth of the large one, in the same tables
 PASSWORD = "only-for-benchmarks"  # noqa: S105
 DOCUMENT_CHUNKS = 20
-_CONTENT = "1"  # to be changed with what is written into the tables, or with Corpus.chunks
+_CONTENT = "2"  # to be changed with what is written into the tables, or with Corpus.chunks
 _LANGCHAIN_INDEX = "embedding_by_cosine"
 
 
@@ -71,7 +71,7 @@ class Tables:
     def langchain(self, size: int) -> str:
         return self.server.dsn(self._name(size)).replace("postgresql://", "postgresql+psycopg://")
 
-    def vectors(self, size: int) -> Iterator[tuple[str, list[float]]]:
+    def chunks(self, size: int) -> Iterator[Made]:
         """The large bot's chunks, then the small one's."""
         return self.corpus.chunks(size + size // 100)
 
@@ -92,7 +92,8 @@ class Tables:
         with psycopg.connect(owner, autocommit=True) as connection:
             connection.execute("set maintenance_work_mem = '1GB'")
             indexes = _take_indexes(connection)
-            chunks = self.vectors(size)
+            _write_halves(connection, self.corpus)
+            chunks = self.chunks(size)
             _write_bot(connection, LARGE, islice(chunks, size))
             _write_bot(connection, SMALL, chunks)
             _write_langchain(connection, UUID(collection))
@@ -136,20 +137,22 @@ def _take_indexes(connection: psycopg.Connection[Any]) -> list[str]:
     return [definition for _, definition in found]
 
 
-def _write_bot(
-    connection: psycopg.Connection[Any], owner: tuple[UUID, UUID], chunks: Iterator[tuple[str, list[float]]]
-) -> None:
+def _write_bot(connection: psycopg.Connection[Any], owner: tuple[UUID, UUID], chunks: Iterator[Made]) -> None:
     user, bot = owner
     connection.execute(
         "insert into bots (id, user_id, name, description, max_chunks, similarity_threshold)"
         " values (%s, %s, 'Benchmark', '', 5, 0.5)",
         (bot, user),
     )
-    connection.execute("create temp table incoming (document uuid, ordinal int, text text, embedding halfvec(384))")
+    connection.execute(
+        "create temp table incoming"
+        " (document uuid, ordinal int, text text, embedding halfvec(384), first int, second int)"
+    )
     with connection.cursor() as cursor, cursor.copy("copy incoming from stdin") as copy:
-        for number, (text, vector) in enumerate(chunks):
+        for number, made in enumerate(chunks):
             document = uuid5(bot, str(number // DOCUMENT_CHUNKS))
-            copy.write_row((document, number % DOCUMENT_CHUNKS, text, str(vector)))
+            place = (document, number % DOCUMENT_CHUNKS)
+            copy.write_row((*place, made.text, str(made.vector), made.first, made.second))
     statements: tuple[LiteralString, ...] = (
         """insert into documents (id, user_id, bot_id, path, content_type, size, status, last_generation,
                active_generation, chunk_count)
@@ -159,10 +162,22 @@ def _write_bot(
            select document, 1, ordinal, %(user)s, %(bot)s, text, '{}', to_tsvector('english', text) from incoming""",
         """insert into chunk_vectors (document_id, generation, ordinal, user_id, bot_id, embedding)
            select document, 1, ordinal, %(user)s, %(bot)s, embedding from incoming""",
+        """insert into chunk_sentences (document_id, generation, ordinal, user_id, bot_id, embeddings)
+           select document, 1, ordinal, %(user)s, %(bot)s, one.start || other.rest
+           from incoming join halves one on one.passage = first join halves other on other.passage = second""",
     )
     for statement in statements:
         connection.execute(statement, {"user": user, "bot": bot})
     connection.execute("drop table incoming")
+
+
+def _write_halves(connection: psycopg.Connection[Any], corpus: Corpus) -> None:
+    connection.execute("create temp table halves (passage int, start halfvec(384)[], rest halfvec(384)[])")
+    rows = [
+        (number, [str(vector) for vector in start], [str(vector) for vector in rest])
+        for number, (start, rest) in enumerate(corpus.halves())
+    ]
+    connection.cursor().executemany("insert into halves values (%s, %s::halfvec(384)[], %s::halfvec(384)[])", rows)
 
 
 def _write_langchain(connection: psycopg.Connection[Any], collection: UUID) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from botforge.domain.bot import DEFAULT_SIMILARITY_THRESHOLD
-from botforge.domain.fusion import cosine_floor, fuse
+from botforge.domain.fusion import fuse
 from botforge.domain.language import in_another_language, in_one_language
 from botforge.domain.relevance import relevance
 from botforge_dev.calibration.laboratories import laboratory
 from botforge_dev.calibration.samples import Found, Sample
-from botforge_dev.calibration.study import candidates_of
+from botforge_dev.calibration.study import candidates_of, floor_of
 from botforge_dev.evaluation.datasets import question_sets, read_lines
 from botforge_dev.evaluation.metrics import first_occurrences, mean
 
@@ -38,8 +38,8 @@ class Asked:
 
 def judged(found: Sequence[Found], threshold: float = DEFAULT_SIMILARITY_THRESHOLD) -> Asked:
     candidates = candidates_of(Sample("", "", None, tuple(found)))
-    floor = cosine_floor(candidates)
-    ranked = [(candidate.path, relevance(candidate, floor=floor)) for candidate in fuse(candidates)]
+    floor = floor_of(candidates)
+    ranked = [(candidate.path, relevance(candidate, floor=floor)) for candidate in fuse(candidates, floor=floor)]
     nearest = max(ranked, key=lambda pair: pair[1], default=(None, 0.0))
     ranking = first_occurrences(path for path, relevant in ranked if relevant >= threshold)
     return Asked(tuple(ranking), *nearest)

@@ -27,6 +27,7 @@ from botforge.domain.deadline import Deadline
 from botforge.domain.document import ObjectInfo
 from botforge.domain.ids import BotId, ChunkRef, ObjectKey, UserId
 from botforge.ports.embedding import Vector
+from botforge.services.chunk_embedding import ChunkVectors, chunk_vectors
 from botforge_dev.evaluation.datasets import LabelledPassage, LabelledQuestion, QuestionSet
 from botforge_dev.evaluation.suites.pages import as_document
 
@@ -43,6 +44,7 @@ class Found:
     cosine: float | None
     coverage: float
     lexical_rank: int | None
+    sentence: float | None  # cosine of the nearest sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Sample:
     found: tuple[Found, ...]
 
 
-Piece = tuple[Chunk, Vector]
+Piece = tuple[Chunk, ChunkVectors]
 
 
 def load(file: Path) -> list[Sample]:
@@ -121,10 +123,11 @@ class Laboratory:
         return self._bot(data.name, self._pieces(data))
 
     def candidates(self, bot: BotId, text: str, vector: Vector) -> list[Candidate]:
-        """What the product would rank."""
+        """What the product would rank, before it is short-listed."""
         index = PgVectorIndex(self.database)
         hits = index.query(self.user, bot, vector, top_k=LIMIT, deadline=Deadline.after(60))
-        return PostgresChunks(self.database).search(self.user, bot, text, hits, lexical_limit=LIMIT)
+        chunks = PostgresChunks(self.database)
+        return chunks.search(self.user, bot, text, hits, vector=vector, lexical_limit=LIMIT, limit=2 * LIMIT)
 
     def _alone(
         self,
@@ -150,8 +153,7 @@ class Laboratory:
 
     def _embedded(self, passage: LabelledPassage) -> list[Piece]:
         chunks = chunk_blocks(read(as_document(passage, 0).body), self.embedder.spans)
-        embeddings = self.embedder.embed([chunk.embedding_text for chunk in chunks])
-        return [(chunk, embedding.vector) for chunk, embedding in zip(chunks, embeddings, strict=True)]
+        return list(zip(chunks, chunk_vectors(self.embedder, chunks, with_sentences=True), strict=True))
 
     def _bot(self, name: str, documents: Mapping[str, Sequence[Piece]]) -> BotId:
         now = datetime.now(UTC)
@@ -165,14 +167,16 @@ class Laboratory:
             if claim is None:
                 raise ValueError(f"Two passages have the id {document}.")
             PostgresChunks(self.database).write(claim, [chunk for chunk, _ in pieces])
-            vectors = [(ChunkRef(claim.document_id, claim.generation, chunk.ordinal), to) for chunk, to in pieces]
-            PgVectorIndex(self.database).upsert(self.user, bot.id, vectors)
+            paired = [(ChunkRef(claim.document_id, claim.generation, chunk.ordinal), to) for chunk, to in pieces]
+            sentences = [(ref, to.sentences) for ref, to in paired]
+            PostgresChunks(self.database).write_sentences(self.user, bot.id, sentences)
+            PgVectorIndex(self.database).upsert(self.user, bot.id, [(ref, to.vector) for ref, to in paired])
             info = ObjectInfo(size=1, content_type="text/html", etag="e", version_id=None, correlation_id=None)
             repository.activate(claim, info, chunks=len(pieces), truncated=0, title=None)
         return bot.id
 
     def _search(self, bot: BotId, text: str, vector: Vector) -> tuple[Found, ...]:
         return tuple(
-            Found(one.path, one.cosine, one.lexical_coverage, one.lexical_rank)
+            Found(one.path, one.cosine, one.lexical_coverage, one.lexical_rank, max(one.sentence_cosines, default=None))
             for one in sorted(self.candidates(bot, text, vector), key=lambda one: str(one.ref))
         )

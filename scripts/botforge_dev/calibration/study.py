@@ -1,11 +1,11 @@
 """From samples to weights, and how well they hold."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from botforge.domain.chunk import Candidate
-from botforge.domain.fusion import cosine_floor, fuse
+from botforge.domain.fusion import best_sentence, cosine_of, fuse
 from botforge.domain.ids import ChunkRef, DocumentId
 from botforge.domain.relevance import HYBRID, Weights, relevance
 from botforge_dev.calibration.logistic import calibration_error, fit
@@ -23,11 +23,22 @@ Order = Callable[[Sequence[Candidate]], Sequence[Candidate]]
 
 def candidates_of(sample: Sample, *, dense: bool = True) -> list[Candidate]:
     """What the product would rank; ``dense=False``: as if the vector index had been away."""
-    found = [one for one in sample.found if dense or one.lexical_rank is not None]
     return [
-        Candidate(_REF, one.document, "", None, (), None, one.cosine if dense else None, one.lexical_rank, one.coverage)
-        for one in found
-    ]
+        Candidate(
+            _REF, one.document, "", None, (), None,
+            cosine=one.cosine if dense else None,
+            lexical_rank=one.lexical_rank,
+            lexical_coverage=one.coverage,
+            sentence_cosines=() if one.sentence is None or not dense else (one.sentence,),
+        )
+        for one in sample.found
+        if dense or one.lexical_rank is not None
+    ]  # fmt: skip
+
+
+def floor_of(candidates: Sequence[Candidate]) -> float | None:
+    """As ``fusion.cosine_floor``: every hit of dense search is among the candidates here."""
+    return min((one.cosine for one in candidates if one.cosine is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +47,24 @@ class Best:
 
     sample: Sample
     cosine: float
+    sentence: float
     coverage: float
     right: bool  # it comes from the gold document
 
     def relevance(self, weights: Weights) -> float:
-        stand_in = Candidate(_REF, "", "", None, (), None, self.cosine, None, self.coverage)
+        stand_in = Candidate(_REF, "", "", None, (), None, self.cosine, None, self.coverage, (self.sentence,))
         return relevance(stand_in, floor=0.0, weights=weights)
 
 
 def best_of(sample: Sample, *, dense: bool = True) -> Best:
     candidates = candidates_of(sample, dense=dense)
     if not candidates:
-        return Best(sample, 0.0, 0.0, right=False)
-    best = fuse(candidates)[0]
-    floor = cosine_floor(candidates) or 0.0
-    cosine = floor if best.cosine is None else best.cosine
-    return Best(sample, cosine, best.lexical_coverage, right=best.path == sample.gold)
+        return Best(sample, 0.0, 0.0, 0.0, right=False)
+    floor = floor_of(candidates)
+    best = fuse(candidates, floor=floor)[0]
+    return Best(
+        sample, cosine_of(best, floor), best_sentence(best, floor), best.lexical_coverage, best.path == sample.gold
+    )
 
 
 def foreign(sample: Sample) -> bool:
@@ -68,9 +81,9 @@ def trained(bests: Sequence[Best], *, dense: bool = True) -> Weights:
         group = (best.sample.question_set, best.sample.gold is not None)
         groups[group] = groups.get(group, 0) + 1
     shares = [len(used) / groups[best.sample.question_set, best.sample.gold is not None] for best in used]
-    features = [(best.cosine, best.coverage) if dense else (best.coverage,) for best in used]
+    features = [(best.cosine, best.sentence, best.coverage) if dense else (best.coverage,) for best in used]
     bias, *slopes = fit(features, [best.right for best in used], shares)
-    return Weights(bias, slopes[0], slopes[1]) if dense else Weights(bias, 0.0, slopes[0])
+    return Weights(bias, *slopes) if dense else Weights(bias, 0.0, 0.0, *slopes)
 
 
 def ranking_table(samples: Sequence[Sample], names: Sequence[str]) -> list[str]:
@@ -78,7 +91,8 @@ def ranking_table(samples: Sequence[Sample], names: Sequence[str]) -> list[str]:
         "dense alone": _dense,
         "lexical alone": _lexical,
         "reciprocal ranks": _reciprocal,
-        **{f"cosine + {weight} coverage": _weighted(weight) for weight in (0.15, 0.2, 0.25, 0.3, 0.4)},
+        **{f"cosine + {weight} coverage": _passages(weight) for weight in (0.15, 0.25, 0.4)},
+        **{f"cosine + sentence + {weight} coverage": _weighted(weight) for weight in (0.3, 0.4, 0.5, 0.6, 0.8)},
     }
     lines = ["| ranking | " + " | ".join(names) + " | mean nDCG@10 |", "|---" * (len(names) + 2) + "|"]
     for label, order in orders.items():
@@ -159,5 +173,15 @@ def _reciprocal(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: -scores[id(one)])
 
 
+def _passages(weight: float) -> Order:
+    """Without the sentences: each passage's own cosine stands in for its best sentence's."""
+
+    def order(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        whole = [replace(one, sentence_cosines=()) for one in candidates]
+        return fuse(whole, floor=floor_of(candidates), coverage_weight=2 * weight)
+
+    return order
+
+
 def _weighted(weight: float) -> Order:
-    return lambda candidates: fuse(candidates, coverage_weight=weight)
+    return lambda candidates: fuse(candidates, floor=floor_of(candidates), coverage_weight=weight)

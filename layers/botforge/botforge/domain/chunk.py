@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from botforge.domain.ids import ChunkRef
+from botforge.domain.sentences import split_sentences
+
+_MAX_SENTENCES = 32  # of a chunk: a full one has a dozen, a list of single words hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,11 @@ class Chunk:
         context = " > ".join(parts)
         return f"{context}\n{self.text}" if context else self.text
 
+    @property
+    def sentences(self) -> list[str]:
+        """Those that get vectors of their own: the first ones, where there are very many."""
+        return split_sentences(self.text)[:_MAX_SENTENCES]
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -66,6 +74,7 @@ class Candidate:
     cosine: float | None = None  # None: dense search did not return it
     lexical_rank: int | None = None  # 1-based; None: lexical search did not return it
     lexical_coverage: float = 0.0  # share of the query's terms, 0..1, that the chunk holds
+    sentence_cosines: tuple[float, ...] = ()  # of ``Chunk.sentences`` with the query, in order; empty: not known
 
     @property
     def filename(self) -> str:
@@ -86,7 +95,8 @@ class Retrieval:
 
     passages: tuple[Passage, ...]
     best_relevance: float  # of all candidates, also when none passed the threshold; 0 if there were none
-    candidates: int
+    candidates: int  # that were ranked
+    question: str = ""  # what was searched for
     documents: int = 0  # that the candidates are from
     nearest: Passage | None = None  # the most relevant candidate, also when it did not pass the threshold
     threshold: float = 0.0  # what a passage's relevance had to reach

@@ -8,6 +8,7 @@ from botforge.domain.ids import DocumentId
 
 MAX_DOCUMENT_BYTES = 20 * 1024 * 1024
 MAX_CHUNKS = 4_000  # of one document; embedding them takes minutes, and a worker has ten
+MAX_CHUNKS_WITH_SENTENCES = 2_000  # in a longer document sentences get no vectors: they take as long again
 
 
 @dataclass(frozen=True, slots=True)

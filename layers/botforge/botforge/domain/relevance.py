@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from botforge.domain.chunk import Candidate
+from botforge.domain.fusion import best_sentence, cosine_of
 
 MODEL_ID = "all-MiniLM-L6-v2"  # the embedding model whose cosines the weights were made from
 
@@ -18,21 +19,22 @@ MODEL_ID = "all-MiniLM-L6-v2"  # the embedding model whose cosines the weights w
 class Weights:
     bias: float
     cosine: float
+    sentence: float
     coverage: float
 
 
-HYBRID = Weights(bias=-6.24, cosine=7.81, coverage=4.36)
-LEXICAL = Weights(bias=-4.10, cosine=0.0, coverage=6.08)  # when dense search returned nothing at all
+HYBRID = Weights(bias=-6.99, cosine=5.75, sentence=3.45, coverage=4.23)
+LEXICAL = Weights(bias=-4.19, cosine=0.0, sentence=0.0, coverage=6.16)  # when dense search returned nothing at all
 
 
 def relevance(candidate: Candidate, *, floor: float | None, weights: Weights = HYBRID) -> float:
-    """Calibrated relevance, 0..1.
-
-    ``floor`` is the lowest cosine that dense search returned (``fusion.cosine_floor``), which stands in where only
-    lexical search found the passage; None if dense search returned nothing.
-    """
+    """Calibrated relevance, 0..1. ``floor``: see ``fusion.cosine_floor``; None if dense search returned nothing."""
     if floor is None:
-        weights, floor = LEXICAL, 0.0
-    cosine = floor if candidate.cosine is None else candidate.cosine
-    evidence = weights.bias + weights.cosine * cosine + weights.coverage * candidate.lexical_coverage
+        weights = LEXICAL
+    evidence = (
+        weights.bias
+        + weights.cosine * cosine_of(candidate, floor)
+        + weights.sentence * best_sentence(candidate, floor)
+        + weights.coverage * candidate.lexical_coverage
+    )
     return 1 / (1 + math.exp(-evidence))

@@ -114,13 +114,21 @@ class Chunks(Protocol):
         text: str,
         hits: Sequence[Hit],
         *,
+        vector: Vector | None,
         lexical_limit: int,
+        limit: int,
         document_ids: Collection[DocumentId] = (),
     ) -> list[Candidate]:
         """Lexical search, joined with dense ``hits``: every candidate is a chunk of an active generation.
 
-        Any text is a valid query. Candidates come in no particular order.
+        Any text is a valid query; ``vector`` is its embedding, without which the candidates' sentences are not
+        compared. The ``limit`` best by ``fusion.SHORTLIST_WEIGHT`` come, in no particular order.
         """
+        ...
+
+    def write_sentences(self, user_id: UserId, bot_id: BotId, vectors: Sequence[tuple[ChunkRef, list[Vector]]]) -> None:
+        """Store the vectors of chunks' sentences (``Chunk.sentences``); those of a chunk go when it goes, and none are
+        stored if a chunk has gone already."""
         ...
 
     def discard(self, claim: Claim) -> None:

@@ -28,7 +28,7 @@ class Reembedding(Protocol):
     def switch(
         self, model_id: str, tools: Mapping[ToolId, Vector], examples: Mapping[RoutingExampleId, Vector]
     ) -> None:
-        """Note the new model and save its vectors, at once or not at all.
+        """Note the new model and save its vectors, at once or not at all; those of sentences go.
 
         A tool or an example whose vector is not given (it came in between) loses its own: no vector of the old model
         stays beside the new one's.

@@ -36,12 +36,12 @@ class Answerer:
             return Answer(searched_in_vain(retrieval), (), abstained=True, degraded=retrieval.degraded)
         sources = _numbered(retrieval.passages)
         if self.chat is None:
-            return self._extract(quoted_for, sources, {**retrieval.degraded, "llm": "llm_not_configured"})
+            return self._extract(quoted_for, retrieval, {**retrieval.degraded, "llm": "llm_not_configured"})
         messages = (Message("system", SYSTEM), Message("user", question_with_passages(question, sources)))
         try:
             completion = self.chat.complete(messages, model=model, deadline=deadline.less(_FALLBACK_RESERVE_S))
         except ChatModelUnavailable as error:
-            return self._extract(quoted_for, sources, {**retrieval.degraded, "llm": error.code})
+            return self._extract(quoted_for, retrieval, {**retrieval.degraded, "llm": error.code})
         return self._written(completion, sources, retrieval)
 
     def _written(self, completion: Completion, sources: Sequence[Source], retrieval: Retrieval) -> Answer:
@@ -64,8 +64,9 @@ class Answerer:
             degraded={**retrieval.degraded, **grounding.degraded},
         )
 
-    def _extract(self, question: str, sources: Sequence[Source], degraded: Mapping[str, str]) -> Answer:
-        text, cited = self.extractive.compose(question, sources)
+    def _extract(self, question: str, retrieval: Retrieval, degraded: Mapping[str, str]) -> Answer:
+        sources = _numbered(retrieval.passages)
+        text, cited = self.extractive.compose(question, sources, searched=retrieval.question)
         # Word for word from its sources, so there is nothing to check.
         return Answer(text, tuple(cited), _without(sources, cited), grounded=True, degraded=degraded)
 

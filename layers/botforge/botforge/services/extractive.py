@@ -22,6 +22,7 @@ _TERMINAL = frozenset(".!…:。！｡")
 class _Sentence:
     source: Source
     text: str
+    cosine: float | None  # with what was searched for; None: not known
 
     @property
     def states_something(self) -> bool:
@@ -34,16 +35,18 @@ class _Sentence:
 class ExtractiveAnswerer:
     embedder: Embedder
 
-    def compose(self, question: str, sources: Sequence[Source]) -> tuple[str, list[Source]]:
-        """At most three sentences of the best sources, best first, each followed by its marker; and those sources."""
-        sentences = _statements(
-            [
-                _Sentence(source, text)
-                for source in sources[:_READ_SOURCES]
-                for text in split_sentences(source.passage.candidate.text)
-            ]
-        )[:_MAX_SENTENCES_READ]
-        scores = self._scores(question, [sentence.text for sentence in sentences])
+    def compose(self, question: str, sources: Sequence[Source], *, searched: str) -> tuple[str, list[Source]]:
+        """At most three sentences of the best sources, best first, each followed by its marker; and those sources.
+
+        What retrieval knows of the sentences is used if it ``searched`` for the very question.
+        """
+        every = [sentence for source in sources[:_READ_SOURCES] for sentence in _sentences(source)]
+        sentences = _statements(every)[:_MAX_SENTENCES_READ]
+        known = [sentence.cosine for sentence in sentences if sentence.cosine is not None]
+        if question == searched and len(known) == len(sentences):
+            scores = known
+        else:
+            scores = self._scores(question, [sentence.text for sentence in sentences])
         ranked = sorted(zip(scores, sentences, strict=True), key=lambda pair: -pair[0])
         best = ranked[0][0]
         chosen = [sentence for score, sentence in ranked[:_SENTENCES] if score >= _WORTH_SAYING * best]
@@ -58,6 +61,14 @@ class ExtractiveAnswerer:
             return [float(shared_terms(question, sentence)) for sentence in sentences]
         asked = embedded[0].vector
         return [_cosine(asked, sentence.vector) for sentence in embedded[1:]]
+
+
+def _sentences(source: Source) -> list[_Sentence]:
+    candidate = source.passage.candidate
+    texts = split_sentences(candidate.text)
+    # The first ones alone have vectors in a long list of very short ones (Chunk.sentences).
+    cosines = [*candidate.sentence_cosines, *[None] * (len(texts) - len(candidate.sentence_cosines))]
+    return [_Sentence(source, text, cosine) for text, cosine in zip(texts, cosines, strict=False)]
 
 
 def _unmarked(text: str) -> str:

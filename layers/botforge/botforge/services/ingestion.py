@@ -21,7 +21,14 @@ from botforge.domain.errors import (
     VectorIndexUnavailable,
 )
 from botforge.domain.ids import ChunkRef, ObjectKey
-from botforge.domain.ingestion import MAX_CHUNKS, MAX_DOCUMENT_BYTES, IngestionResult, ObjectEvent, Outcome
+from botforge.domain.ingestion import (
+    MAX_CHUNKS,
+    MAX_CHUNKS_WITH_SENTENCES,
+    MAX_DOCUMENT_BYTES,
+    IngestionResult,
+    ObjectEvent,
+    Outcome,
+)
 from botforge.domain.naming import checked_path
 from botforge.domain.reasons import Reason
 from botforge.domain.work import Claim
@@ -31,6 +38,7 @@ from botforge.ports.extraction import Extractor
 from botforge.ports.objects import ObjectStore
 from botforge.ports.repositories import Chunks, Documents
 from botforge.ports.vectors import VectorIndex
+from botforge.services.chunk_embedding import chunk_vectors
 
 _VISIBILITY_POLLS = 30
 _VISIBILITY_PAUSE_S = 1.0
@@ -122,14 +130,17 @@ class IngestionService:
 
     def _write_vectors(self, claim: Claim, chunks: Sequence[Chunk]) -> int:
         """Embed and store; returns how many chunks the model saw only in part. Waits until all can be found."""
-        truncated = 0
+        truncated, owner, bot = 0, claim.key.user_id, claim.key.bot_id
+        with_sentences = len(chunks) <= MAX_CHUNKS_WITH_SENTENCES
         refs = [ChunkRef(claim.document_id, claim.generation, chunk.ordinal) for chunk in chunks]
         for start in range(0, len(chunks), _EMBEDDING_BATCH):
             batch = slice(start, start + _EMBEDDING_BATCH)
-            embeddings = self.embedder.embed([chunk.embedding_text for chunk in chunks[batch]])
-            truncated += sum(embedding.truncated for embedding in embeddings)
-            vectors = [embedding.vector for embedding in embeddings]
-            self.vectors.upsert(claim.key.user_id, claim.key.bot_id, list(zip(refs[batch], vectors, strict=True)))
+            embedded = chunk_vectors(self.embedder, chunks[batch], with_sentences=with_sentences)
+            truncated += sum(one.truncated for one in embedded)
+            paired = list(zip(refs[batch], embedded, strict=True))
+            if with_sentences:
+                self.chunks.write_sentences(owner, bot, [(ref, one.sentences) for ref, one in paired])
+            self.vectors.upsert(owner, bot, [(ref, one.vector) for ref, one in paired])
         self._await_visible(claim, refs)
         return truncated
 

@@ -10,6 +10,7 @@ from botforge.ports.embedding import Embedder
 from botforge.ports.repositories import Chunks
 from botforge.ports.vector_space import Reembedding, VectorSpace
 from botforge.ports.vectors import VectorIndex
+from botforge.services.chunk_embedding import chunk_vectors
 from botforge.services.tool_embedding import tool_vectors
 
 _BATCH = 256
@@ -27,9 +28,10 @@ class ReindexingService:
     def rebuild(self, only: BotId | None = None) -> Iterator[tuple[BotId, int]]:
         """Rebuild one bot's namespace, or all; each with how many vectors were written.
 
-        If the model is another than before, all namespaces are emptied first, then the vectors of tools and routing
-        examples change in one transaction with the note of whose they are: no search meets vectors of both. Queries
-        meanwhile find what is written so far. Raises Conflict when one bot alone is to change its model.
+        If the model is another than before, all namespaces are emptied first. Then, in one transaction with the note of
+        whose vectors there are, those of sentences go and those of tools and routing examples change: no search meets
+        vectors of both. Queries meanwhile find what is written so far. Raises Conflict when one bot alone is to change
+        its model.
         """
         bots = self.bots()
         if self.space.adopt(self.embedder.model_id) != self.embedder.model_id:
@@ -61,8 +63,9 @@ class ReindexingService:
         active = iter(self.chunks.active(user_id, bot_id))
         written = 0
         while batch := list(islice(active, _BATCH)):
-            embeddings = self.embedder.embed([chunk.embedding_text for _, chunk in batch])
-            vectors = [(ref, embedding.vector) for (ref, _), embedding in zip(batch, embeddings, strict=True)]
-            self.vectors.upsert(user_id, bot_id, vectors)
+            embedded = chunk_vectors(self.embedder, [chunk for _, chunk in batch], with_sentences=True)
+            paired = [(ref, one) for (ref, _), one in zip(batch, embedded, strict=True)]
+            self.chunks.write_sentences(user_id, bot_id, [(ref, one.sentences) for ref, one in paired])
+            self.vectors.upsert(user_id, bot_id, [(ref, one.vector) for ref, one in paired])
             written += len(batch)
         return written

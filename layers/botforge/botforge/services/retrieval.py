@@ -10,7 +10,7 @@ from botforge.domain.errors import DeadlineExceeded, EmbeddingUnavailable, Reran
 from botforge.domain.fusion import cosine_floor, fuse
 from botforge.domain.ids import BotId, DocumentId, UserId
 from botforge.domain.relevance import MODEL_ID, relevance
-from botforge.ports.embedding import Embedder
+from botforge.ports.embedding import Embedder, Vector
 from botforge.ports.repositories import Chunks
 from botforge.ports.vectors import VectorIndex
 from botforge.services.reranking import Reranking
@@ -18,6 +18,7 @@ from botforge.services.stages import Stages
 
 _DENSE_LIMIT = 50
 _LEXICAL_LIMIT = 50
+_SHORTLIST = 40  # of those whose texts are read and whose sentences are compared
 _INDEX_SHARE = 0.4  # of the time left: an index that hangs must leave time for lexical search and an answer
 
 
@@ -40,7 +41,7 @@ class Retriever:
         deadline: Deadline,
         stages: Stages,
     ) -> Retrieval:
-        """Dense and lexical candidates in one ranking; of those, the relevant ones, at most ``max_chunks``.
+        """Dense and lexical candidates and their sentences in one ranking; the relevant ones, at most ``max_chunks``.
 
         Without the vector index or the embedding model the lexical half goes on alone, without the reranker its
         ranking stays as it is, and ``degraded`` says so.
@@ -48,13 +49,21 @@ class Retriever:
         Raises DatabaseUnavailable: without Postgres nothing is known to exist.
         """
         degraded: dict[str, str] = {} if self.embedder.model_id == MODEL_ID else {"relevance": "not_calibrated"}
-        hits = self._dense(user_id, bot_id, text, document_ids, deadline, stages, degraded)
+        vector = self._embedded(text, stages, degraded)
+        hits = () if vector is None else self._dense(user_id, bot_id, vector, document_ids, deadline, stages, degraded)
+        floor = cosine_floor(hits)
         with stages.measure("retrieve"):
             candidates = self.chunks.search(
-                user_id, bot_id, text, hits, lexical_limit=_LEXICAL_LIMIT, document_ids=document_ids
+                user_id,
+                bot_id,
+                text,
+                hits,
+                vector=vector,
+                lexical_limit=_LEXICAL_LIMIT,
+                limit=_SHORTLIST,
+                document_ids=document_ids,
             )
-            floor = cosine_floor(candidates)
-            ordered = fuse(candidates)
+            ordered = fuse(candidates, floor=floor)
         if self.reranking is not None:
             ordered = self._reranked(self.reranking, text, ordered, floor, deadline, stages, degraded)
         ranked = [Passage(candidate, relevance(candidate, floor=floor)) for candidate in ordered]
@@ -64,6 +73,7 @@ class Retriever:
             passages=tuple(_distinct(relevant, max_chunks)),
             best_relevance=nearest.relevance if nearest else 0.0,
             candidates=len(ranked),
+            question=text,
             documents=len({passage.candidate.ref.document_id for passage in ranked}),
             nearest=nearest,
             threshold=threshold,
@@ -90,19 +100,25 @@ class Retriever:
             degraded["reranker"] = "reranker_timeout"
         return ordered
 
+    def _embedded(self, text: str, stages: Stages, degraded: dict[str, str]) -> Vector | None:
+        try:
+            with stages.measure("embed"):
+                return self.embedder.embed([text])[0].vector
+        except EmbeddingUnavailable as error:
+            degraded["embedding"] = error.code
+        return None
+
     def _dense(
         self,
         user_id: UserId,
         bot_id: BotId,
-        text: str,
+        vector: Vector,
         document_ids: Collection[DocumentId],
         deadline: Deadline,
         stages: Stages,
         degraded: dict[str, str],
     ) -> Sequence[Hit]:
         try:
-            with stages.measure("embed"):
-                vector = self.embedder.embed([text])[0].vector
             with stages.measure("index"):
                 return self.vectors.query(
                     user_id,
@@ -112,8 +128,6 @@ class Retriever:
                     document_ids=document_ids,
                     deadline=deadline.less(deadline.remaining() * (1 - _INDEX_SHARE)),
                 )
-        except EmbeddingUnavailable as error:
-            degraded["embedding"] = error.code
         except VectorIndexUnavailable as error:
             degraded["vector_index"] = error.code
         except DeadlineExceeded:

@@ -52,7 +52,7 @@ def build() -> Handler:
     log, chat = QueryLog(bots, queries), chat_model(settings)
     conversations = PostgresConversations(database)
     dialogue = Dialogue(conversations, chat)
-    reranked = reranking(settings, model)
+    reranked = reranking(settings)
     retriever = Retriever(embedder, vector_index(settings, database), PostgresChunks(database), reranked)
     links = SourceLinks(S3Links(settings.bucket))
     # Sentences of passages do not come up again: they would only push questions out of the cache.

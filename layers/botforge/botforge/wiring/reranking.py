@@ -1,22 +1,16 @@
 """The reranker that the settings choose."""
 
-from botforge.ports.embedding import Embedder
 from botforge.services.reranking import Reranking
 from botforge.settings import RerankerSettings
 from botforge.wiring.secret import reveal
 
-_SENTENCES_WEIGHT = 0.5  # docs/retrieval.md has the figures
-_HOSTED_WEIGHT = 1.0  # not measured: there is no account to measure with
+_HOSTED_WEIGHT = 2.0  # not measured: there is no account to measure with
 
 
-def reranking(settings: RerankerSettings, embedder: Embedder) -> Reranking | None:
+def reranking(settings: RerankerSettings) -> Reranking | None:
     match settings.reranker:
         case "none":
             return None
-        case "sentences":
-            from botforge.adapters.reranking.sentences import SentenceReranker
-
-            return Reranking(SentenceReranker(embedder), _SENTENCES_WEIGHT)
         case "pinecone":
             from botforge.adapters.reranking.pinecone import PineconeReranker
 

@@ -9,7 +9,7 @@ from psycopg.rows import kwargs_row, scalar_row
 
 from botforge.adapters.postgres import cursors
 from botforge.adapters.postgres.database import Database
-from botforge.adapters.postgres.tool_rows import literal
+from botforge.adapters.postgres.literals import literal
 from botforge.domain.errors import Conflict, NotFound
 from botforge.domain.ids import BotId, RoutingExampleId, UserId
 from botforge.domain.page import Page

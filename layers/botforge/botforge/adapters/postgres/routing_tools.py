@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg.rows import kwargs_row
 
 from botforge.adapters.postgres.database import Database
-from botforge.adapters.postgres.tool_rows import literal
+from botforge.adapters.postgres.literals import literal
 from botforge.domain.ids import BotId, UserId
 from botforge.domain.routing import ToolEvidence
 from botforge.ports.embedding import Vector

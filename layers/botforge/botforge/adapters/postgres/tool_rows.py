@@ -7,6 +7,7 @@ from typing import Any, LiteralString, cast
 
 from psycopg.types.json import Json
 
+from botforge.adapters.postgres.literals import literal
 from botforge.domain.ids import BotId, ToolId, ToolServerId, UserId
 from botforge.domain.tool import (
     CredentialKind,
@@ -147,11 +148,6 @@ def tool_parameters(user_id: UserId, tool: Tool, vector: Vector | None) -> dict[
         "created": tool.created_at,
         "read_at": tool.updated_at,
     }
-
-
-def literal(vector: Vector) -> str:
-    """pgvector's text form."""
-    return "[" + ",".join(map(repr, vector)) + "]"
 
 
 def storable(text: str) -> str:

@@ -6,7 +6,8 @@ from typing import LiteralString
 from psycopg.rows import kwargs_row, tuple_row
 
 from botforge.adapters.postgres.database import Database
-from botforge.adapters.postgres.tool_rows import TOOL_COLUMNS, as_tool, literal
+from botforge.adapters.postgres.literals import literal
+from botforge.adapters.postgres.tool_rows import TOOL_COLUMNS, as_tool
 from botforge.domain.ids import RoutingExampleId, ToolId
 from botforge.domain.tool import Tool, ToolDefinition
 from botforge.ports.embedding import Vector
@@ -55,6 +56,7 @@ class PostgresVectorSpace:
         """
         with self._database.transaction(None) as connection:
             connection.execute(note, {"model": model_id})
+            connection.execute("delete from chunk_sentences")
             connection.execute(of_tools, _columns(tools))
             connection.execute(strangers, _columns(examples))
             connection.execute(of_examples, _columns(examples))

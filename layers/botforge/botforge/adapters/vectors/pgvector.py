@@ -8,6 +8,7 @@ from typing import LiteralString
 from psycopg.rows import kwargs_row, scalar_row
 
 from botforge.adapters.postgres.database import Database
+from botforge.adapters.postgres.literals import literal
 from botforge.domain.chunk import Hit
 from botforge.domain.deadline import Deadline
 from botforge.domain.errors import DatabaseUnavailable, DeadlineExceeded, VectorIndexUnavailable
@@ -46,7 +47,7 @@ class PgVectorIndex:
                         "user": user_id,
                         "bot": bot_id,
                         **_columns([ref for ref, _ in batch]),
-                        "embeddings": [_literal(vector) for _, vector in batch],
+                        "embeddings": [literal(vector) for _, vector in batch],
                     },
                 )
 
@@ -76,7 +77,7 @@ class PgVectorIndex:
             from chosen order by embedding <=> %(vector)s::halfvec(384) limit %(top_k)s
         """
         parameters = {
-            "vector": _literal(vector),
+            "vector": literal(vector),
             "user": user_id,
             "bot": bot_id,
             "top_k": top_k,
@@ -133,10 +134,6 @@ def _translated() -> Generator[None]:
         yield
     except (DatabaseUnavailable, DeadlineExceeded) as error:
         raise VectorIndexUnavailable("The vector index (pgvector) does not answer.") from error
-
-
-def _literal(vector: Vector) -> str:
-    return "[" + ",".join(map(repr, vector)) + "]"
 
 
 def _columns(refs: Sequence[ChunkRef]) -> dict[str, object]:
