@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from botforge_dev.evaluation.suites.routing import run
+from botforge_dev.routing.outcomes import figures as figures_of
 from botforge_dev.routing.same_domain import write
+from botforge_dev.routing.with_documents import outcomes
 
 
 def evaluated(folder: Path, split: str) -> dict[str, Any]:
@@ -39,3 +41,13 @@ def test_other_sentences_of_the_sources_that_it_was_trained_on(shared_data: Path
     figures = evaluated(shared_data / "intent", "dev")
     assert figures["accuracy"] >= 0.974
     assert figures["accuracy_at_90"] >= 0.99
+
+
+@pytest.mark.slow
+def test_documents_tell_questions_from_actions_where_a_bot_has_both(model_dir: Path) -> None:
+    assert model_dir.is_dir()
+    without, with_them = outcomes()
+    measured = figures_of(with_them)
+    assert measured["accuracy"] >= 0.932
+    assert measured["accuracy_at_90"] >= 0.969
+    assert measured["accuracy"] > figures_of(without)["accuracy"] + 0.05

@@ -13,6 +13,7 @@ from botforge.domain.routing import (
     ToolEvidence,
     UncertainBand,
     decide,
+    may_turn_on_a_passage,
     with_examples,
 )
 
@@ -30,14 +31,25 @@ def test_a_bot_without_tools_never_executes() -> None:
 
 
 def test_the_head_decides_where_there_are_no_examples() -> None:
-    routing = decide(0.9, tools=[TOOL], best_passage=0.5)
+    routing = decide(0.9, tools=[TOOL], best_passage=0.0)
     assert (routing.intent, routing.confidence, routing.decided_by) == (ACT, pytest.approx(0.9), DecidedBy.ROUTER)
-    assert (routing.best_tool, routing.best_tool_similarity, routing.best_passage) == ("pay_bill", 0.6, 0.5)
+    assert (routing.best_tool, routing.best_tool_similarity, routing.best_passage) == ("pay_bill", 0.6, 0.0)
 
 
-def test_a_passage_that_answers_speaks_for_a_question_and_none_that_does_for_an_action() -> None:
-    relevant, irrelevant = (decide(0.5, tools=[TOOL], best_passage=best).p_execution for best in (1.0, 0.0))
-    assert relevant < 0.5 < irrelevant
+def test_a_passage_that_answers_speaks_for_a_question_and_none_that_does_for_nothing() -> None:
+    answers, in_part, irrelevant = (
+        decide(0.6, tools=[TOOL], best_passage=best).p_execution for best in (1.0, 0.5, 0.0)
+    )
+    assert answers < in_part < 0.5 < irrelevant
+    assert irrelevant == pytest.approx(decide(0.6, tools=[TOOL]).p_execution)
+
+
+@given(probabilities, probabilities)
+def test_documents_that_are_not_searched_could_not_have_changed_the_decision(p: float, relevance: float) -> None:
+    if not may_turn_on_a_passage(p):
+        searched = decide(p, tools=[TOOL], best_passage=relevance)
+        unsearched = decide(p, tools=[TOOL])
+        assert (searched.intent, searched.is_uncertain()) == (unsearched.intent, unsearched.is_uncertain())
 
 
 @pytest.mark.parametrize(("p", "intent"), [(0.001, ACT), (0.999, ASK)])

@@ -10,7 +10,7 @@ from typing import Any
 
 from botforge_dev.routing.corpus import ACT, ASK, SAME_DOMAIN, authored
 
-_SPLIT = "test"
+SPLIT = "test"
 
 
 def write(folder: Path) -> None:
@@ -28,7 +28,7 @@ def write(folder: Path) -> None:
         bots.append({"id": name, "bot_tools": bot})
     described = [{"key": tool.key, "name": tool.name, "description": tool.description} for tool in tools]
     folder.mkdir(parents=True, exist_ok=True)
-    for file, rows in ((f"{_SPLIT}.jsonl", messages), (f"{_SPLIT}.bot_tools.jsonl", bots), ("tools.jsonl", described)):
+    for file, rows in ((f"{SPLIT}.jsonl", messages), (f"{SPLIT}.bot_tools.jsonl", bots), ("tools.jsonl", described)):
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (folder / file).write_text(text, encoding="utf-8")
 

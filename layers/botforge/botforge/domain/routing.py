@@ -18,8 +18,7 @@ MAX_EXAMPLES = 8  # of the bot's routing examples nearest to the message
 
 _FAR = 0.6  # cosine below which an example says nothing
 _EXAMPLE_LOGIT = 12.0  # of one example that is the message itself: decides against any head
-_PASSAGE_LOGIT = 1.5  # between a bot whose best passage is irrelevant and one whose best passage surely answers
-_PASSAGE_NEUTRAL = 0.5  # relevance that speaks neither for a question nor for an action
+_PASSAGE_LOGIT = 3.0  # of a passage that surely answers, against an action (docs/routing.md has the figures)
 _UNKNOWN = 0.5  # where no head can say
 _CERTAIN = 1e-6  # probabilities stay this far from 0 and 1, so that examples can move them
 
@@ -119,12 +118,15 @@ def decide(
 
 def may_turn_on_a_passage(p_execution: float, band: UncertainBand = BAND) -> bool:
     """Whether any passage could change what is decided: only then are the documents worth a search beforehand."""
-    return band.low < with_passage(p_execution, 0.0) and with_passage(p_execution, 1.0) < band.high
+    return band.low < p_execution and with_passage(p_execution, 1.0) < band.high
 
 
 def with_passage(p_execution: float, best_passage: float) -> float:
-    """Move the log odds by the relevance of the bot's best passage: a document that answers speaks for a question."""
-    return _moved(p_execution, _PASSAGE_LOGIT * (_PASSAGE_NEUTRAL - best_passage))
+    """Move the log odds by the relevance of the bot's best passage: a document that answers speaks for a question.
+
+    That none answers speaks for nothing: questions without an answer are questions still.
+    """
+    return _moved(p_execution, -_PASSAGE_LOGIT * best_passage)
 
 
 def with_examples(p_execution: float, examples: Sequence[ExampleEvidence]) -> float:

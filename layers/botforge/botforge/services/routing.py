@@ -36,7 +36,8 @@ class Router:
     def route(self, user_id: UserId, bot_id: BotId, text: str, *, best_passage: BestPassage = _no_documents) -> Routing:
         """Decide for a bot that is known to be the user's. Raises DatabaseUnavailable.
 
-        A head that was not trained on this embedding model's vectors is not asked, and the decision says so.
+        A head that was not trained on this embedding model's vectors is not asked, nor are the documents, whose
+        relevance was calibrated for that model as well; the decision says so.
         ``best_passage`` searches the bot's documents and returns the best relevance (None: it could not); it is called
         only where the answer may matter.
         """
@@ -52,6 +53,6 @@ class Router:
             return decide(0.0, tools=())
         trained = self.model.model_id == self.embedder.model_id
         p_execution = self.model.p_execution(text, vector, tools) if trained else None
-        passage = best_passage() if p_execution is None or may_turn_on_a_passage(p_execution) else None
+        passage = best_passage() if p_execution is not None and may_turn_on_a_passage(p_execution) else None
         examples = self.examples.nearest(user_id, bot_id, vector, limit=MAX_EXAMPLES)
         return decide(p_execution, tools=tools, best_passage=passage, examples=examples)

@@ -24,6 +24,8 @@ from botforge_dev.evaluation.metrics import mean
 from botforge_dev.model.weights import MODEL_DIR, ensure_weights
 from botforge_dev.routing.outcomes import Message, Outcome, figures
 
+BestOf = Callable[[Message], float | None]
+
 _USER, _BOT = UserId(UUID(int=1)), BotId(UUID(int=2))
 
 
@@ -46,10 +48,10 @@ class Laboratory:
         found = [_measured(self.known[key], vector) for key in self.tools]
         return sorted(found, key=lambda tool: -tool.cosine)[:limit]
 
-    def route(self, message: Message) -> Routing:
+    def route(self, message: Message, best_passage: BestOf) -> Routing:
         self.tools = message.tools
         router = Router(embedder=self, tools=self, examples=_NoExamples(), model=self.model)
-        return router.route(_USER, _BOT, message.text)
+        return router.route(_USER, _BOT, message.text, best_passage=lambda: best_passage(message))
 
 
 class _NoExamples:
@@ -77,8 +79,17 @@ def run(folder: Path, split: str, report: Callable[[str], None]) -> dict[str, An
     }
 
 
-def routed(folder: Path, split: str, report: Callable[[str], None]) -> list[Outcome]:
-    """What the router makes of every message of the split. Raises DataError."""
+def _no_documents(_message: Message) -> None:
+    return None
+
+
+def routed(
+    folder: Path, split: str, report: Callable[[str], None], *, best_passage: BestOf = _no_documents
+) -> list[Outcome]:
+    """What the router makes of every message of the split. Raises DataError.
+
+    ``best_passage``: the relevance of the best passage in the documents of the message's bot.
+    """
     messages = _messages(folder, split)
     definitions = {
         row["key"]: ToolDefinition(row["name"], row["description"], {}, digest="")
@@ -100,7 +111,7 @@ def routed(folder: Path, split: str, report: Callable[[str], None]) -> list[Outc
     }
     laboratory = Laboratory(vectors, known, RoutingHead(), embedder.model_id)
     report("routing")
-    return [Outcome(message, laboratory.route(message)) for message in messages]
+    return [Outcome(message, laboratory.route(message, best_passage)) for message in messages]
 
 
 def _messages(folder: Path, split: str) -> list[Message]:
