@@ -22,10 +22,10 @@ pytestmark = pytest.mark.slow
 
 # docs/retrieval.md, less a point: recall@1, recall@5, nDCG@10
 LEAST = {
-    "covid_faq": (0.557, 0.856, 0.739),
-    "covidqa_longdoc": (0.750, 0.907, 0.848),
-    "pubmedqa": (0.980, 0.988, 0.985),
-    "xquad_en": (0.958, 0.988, 0.977),
+    "covid_faq": (0.628, 0.880, 0.788),
+    "covidqa_longdoc": (0.808, 0.929, 0.884),
+    "pubmedqa": (0.978, 0.988, 0.984),
+    "xquad_en": (0.965, 0.988, 0.980),
 }
 
 
@@ -59,5 +59,5 @@ def test_what_can_be_answered_is_and_what_cannot_is_not(samples: Sequence[Sample
     others = [best_of(one) for one in samples if foreign(one)]
     answered = mean(float(best.relevance(HYBRID) >= DEFAULT_SIMILARITY_THRESHOLD) for best in own)
     abstained = mean(float(best.relevance(HYBRID) < DEFAULT_SIMILARITY_THRESHOLD) for best in others)
-    assert answered >= 0.960
-    assert abstained >= 0.954
+    assert answered >= 0.962
+    assert abstained >= 0.952

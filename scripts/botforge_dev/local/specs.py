@@ -15,7 +15,7 @@ _FROM_SHELL = (
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_ALLOWED_MODELS", "REDIS_URL", "VECTOR_BACKEND",
     "RERANKER", "PINECONE_API_KEY", "PINECONE_HOST", "LOG_LEVEL", "EMBEDDING_BACKEND",
 )  # fmt: skip
-_SIZES = {"query": 2, "documents": 2}  # environments; the others have one
+_SIZES = {"query": 2, "documents": 2, "ingestion": 2}  # environments; the others have one
 _ROLES = {"monitor": "worker"}
 
 

@@ -156,7 +156,7 @@ class LocalStack:
                 function = functions[logical_id]
                 if event["Type"] == "SQS":
                     poller = QueuePoller(aws, function, int(declared["BatchSize"]), self._stopping)
-                    self._sources.append(in_thread(poller.run, name))
+                    self._sources += [in_thread(poller.run, name) for _ in range(function.spec.size)]
                 elif event["Type"] in {"Schedule", "ScheduleV2"}:
                     expression = declared.get("Schedule") or declared["ScheduleExpression"]
                     schedule = Schedule(function, seconds_of(expression), name, self._stopping)

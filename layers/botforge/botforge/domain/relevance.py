@@ -23,8 +23,8 @@ class Weights:
     coverage: float
 
 
-HYBRID = Weights(bias=-6.99, cosine=5.75, sentence=3.45, coverage=4.23)
-LEXICAL = Weights(bias=-4.19, cosine=0.0, sentence=0.0, coverage=6.16)  # when dense search returned nothing at all
+HYBRID = Weights(bias=-6.94, cosine=5.64, sentence=3.48, coverage=4.22)
+LEXICAL = Weights(bias=-4.15, cosine=0.0, sentence=0.0, coverage=6.18)  # when dense search returned nothing at all
 
 
 def relevance(candidate: Candidate, *, floor: float | None, weights: Weights = HYBRID) -> float:
