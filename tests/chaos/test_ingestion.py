@@ -168,6 +168,20 @@ def test_the_steps_above_are_all_the_steps_there_are(world: World) -> None:
     assert calls_of(world) <= 14
 
 
+@pytest.mark.parametrize(("most", "compared"), [(2_000, True), (1, False)])
+def test_sentences_of_a_document_get_vectors_unless_it_is_very_long(
+    world: World, monkeypatch: pytest.MonkeyPatch, most: int, *, compared: bool
+) -> None:
+    monkeypatch.setattr("botforge.services.ingestion.MAX_CHUNKS_WITH_SENTENCES", most)
+    world.put("A sentence stands here. " * 200)
+    assert world.handle().outcome is Outcome.INDEXED
+    found = PostgresChunks(world.database).search(
+        world.bot.user_id, world.bot.id, "sentence", (), vector=[1.0, *[0.0] * 383], lexical_limit=9, limit=9
+    )
+    assert len(found) > 1
+    assert all(bool(one.sentence_cosines) is compared for one in found)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_events_in_any_order_and_number_end_where_the_bucket_ends(world: World, seed: int) -> None:
     chance = random.Random(seed)

@@ -2,8 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from tests.conftest import TestDatabase
 from tests.fakes import tool_records
@@ -12,6 +14,7 @@ from tests.functions.conftest import Api
 from botforge.adapters.embedding.onnx import OnnxEmbedder
 from botforge.adapters.postgres.database import Database
 from botforge.adapters.postgres.tool_servers import PostgresToolServers
+from botforge.adapters.postgres.vector_space import PostgresVectorSpace
 from botforge.domain.errors import Conflict
 from botforge.domain.ids import BotId, UserId
 from botforge.domain.routing import BAND
@@ -86,6 +89,23 @@ def test_after_the_reembedding_all_works_and_what_is_calibrated_for_the_old_mode
     assert answered["sources"][0]["score"] > 0.5
     api.upload(bot, "new.txt", b"Chains are oiled twice a year.\n")
     assert api.ingest(bot, "new.txt") == {"batchItemFailures": []}
+
+
+def test_a_rebuild_gives_sentences_their_vectors_and_a_change_of_model_leaves_none_of_the_old_ones(
+    bot: str, database: TestDatabase, worker: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def vectors() -> list[Any]:
+        with psycopg.connect(database.owner) as owner:
+            rows = owner.execute("select embeddings::text from chunk_sentences where bot_id = %s", (bot,))
+            return [text for (text,) in rows.fetchall()]
+
+    ingested = vectors()
+    assert len(ingested) == 1
+    PostgresVectorSpace(worker).switch("all-MiniLM-L6-v2", {}, {})
+    assert vectors() == []
+    monkeypatch.setenv("DATABASE_URL", database.worker)
+    assert list(reindex(BotId(UUID(bot)))) == [(BotId(UUID(bot)), 1)]
+    assert vectors() == ingested
 
 
 def test_a_router_that_was_not_trained_on_the_model_is_unsure_and_says_so(

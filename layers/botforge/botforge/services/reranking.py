@@ -14,7 +14,7 @@ _SHARE = 0.3  # of the time that is left
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """``weight``: what a reranker's score counts beside the ranking's own (cosine plus weighted coverage)."""
+    """``weight``: what a reranker's score counts beside the ranking's own (``fusion.fused_score``)."""
 
     reranker: Reranker
     weight: float
