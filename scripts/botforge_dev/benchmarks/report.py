@@ -174,7 +174,8 @@ def _query(found: dict[str, Any]) -> str:
 
 `./scripts/bench --only query`: new questions to the real services, as the tenant's role, up to the prompt, with an LLM
 that answers at once; PostgreSQL runs on the same core. BotForge does more in that time: it checks the bot, searches by
-words as well as by vector, and records the query. p50 / p99 in milliseconds. Aims at 100,000 chunks: 10 / 30.
+words as well as by vector, compares sentences, and records the query. p50 / p99 in milliseconds. Aims at 100,000
+chunks: 10 / 30.
 
 {_table(["chunks", "", *_STAGES], rows)}
 
