@@ -3,14 +3,10 @@
 The sentences of the shortlist are compared here as well: their vectors never leave the database.
 """
 
-from collections.abc import Collection, Sequence
+from types import MappingProxyType
 from typing import LiteralString
 
-from botforge.adapters.postgres.literals import literal
-from botforge.domain.chunk import Hit
 from botforge.domain.fusion import SHORTLIST_WEIGHT
-from botforge.domain.ids import BotId, DocumentId, UserId
-from botforge.ports.embedding import Vector
 
 # The rarest terms are searched for, as long as no more of a namespace's chunks than this are expected to hold one of
 # them: the others tell little and cost most. Counting stops here, too: of chunks for each term, and of documents for
@@ -122,34 +118,11 @@ from (
     ) as s on true
 """
 
-
-def parameters(
-    user_id: UserId,
-    bot_id: BotId,
-    text: str,
-    hits: Sequence[Hit],
-    vector: Vector | None,
-    *,
-    lexical_limit: int,
-    limit: int,
-    document_ids: Collection[DocumentId],
-) -> dict[str, object]:
-    """What ``SEARCH`` needs."""
-    return {
-        "bot": bot_id,
-        "user": user_id,
-        "text": text,
-        "vector": None if vector is None else literal(vector),
-        "documents": list(document_ids),
-        "limit": lexical_limit,
-        "shortlist": limit,
-        "coverage_weight": SHORTLIST_WEIGHT,
-        "scanned": _SCANNED,
-        "prior": _PRIOR_CHUNKS,
-        "max_terms": _MAX_TERMS,
-        "slack": _SLACK,
-        "ids": [hit.ref.document_id for hit in hits],
-        "generations": [hit.ref.generation for hit in hits],
-        "ordinals": [hit.ref.ordinal for hit in hits],
-        "scores": [hit.score for hit in hits],
-    }
+# The part of the statement's parameters that no call changes.
+BOUNDS = MappingProxyType({
+    "scanned": _SCANNED,
+    "prior": _PRIOR_CHUNKS,
+    "max_terms": _MAX_TERMS,
+    "slack": _SLACK,
+    "coverage_weight": SHORTLIST_WEIGHT,
+})  # fmt: skip

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import kwargs_row
 
-from botforge.adapters.postgres.chunk_search import SEARCH, parameters
+from botforge.adapters.postgres.chunk_search import BOUNDS, SEARCH
 from botforge.adapters.postgres.database import Database
 from botforge.adapters.postgres.literals import literal
 from botforge.domain.chunk import Candidate, Chunk, Hit
@@ -86,10 +86,21 @@ class PostgresChunks:
         limit: int,
         document_ids: Collection[DocumentId] = (),
     ) -> list[Candidate]:
-        wanted = parameters(
-            user_id, bot_id, text, hits, vector, lexical_limit=lexical_limit, limit=limit, document_ids=document_ids
-        )
-        return self._database.fetch(user_id, SEARCH, wanted, kwargs_row(_candidate))
+        parameters = {
+            **BOUNDS,
+            "bot": bot_id,
+            "user": user_id,
+            "text": text,
+            "vector": None if vector is None else literal(vector),
+            "documents": list(document_ids),
+            "limit": lexical_limit,
+            "shortlist": limit,
+            "ids": [hit.ref.document_id for hit in hits],
+            "generations": [hit.ref.generation for hit in hits],
+            "ordinals": [hit.ref.ordinal for hit in hits],
+            "scores": [hit.score for hit in hits],
+        }
+        return self._database.fetch(user_id, SEARCH, parameters, kwargs_row(_candidate))
 
     def read(self, user_id: UserId, document_id: DocumentId, generation: int, *, after: int, limit: int) -> list[Chunk]:
         statement: LiteralString = """
