@@ -18,7 +18,10 @@ from botforge_dev.calibration.study import best_of, candidates_of, floor_of, for
 from botforge_dev.evaluation.datasets import question_sets
 from botforge_dev.evaluation.metrics import first_occurrences, mean, ndcg_at, recall_at
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(1_500),  # the first test embeds all passages, and asks
+]
 
 # docs/retrieval.md, less a point: recall@1, recall@5, nDCG@10
 LEAST = {
@@ -33,7 +36,7 @@ LEAST = {
 def samples(shared_data: Path, model_dir: Path) -> Iterator[Sequence[Sample]]:
     assert model_dir.is_dir()
     with laboratory() as opened:
-        yield list(opened.samples(question_sets(shared_data / "rag", "dev")))
+        yield list(opened.samples(question_sets(shared_data / "rag", "dev"), alone=False))
 
 
 def ranking(sample: Sample) -> list[str]:
@@ -42,7 +45,6 @@ def ranking(sample: Sample) -> list[str]:
     return first_occurrences(candidate.path for candidate in ranked)
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", LEAST)
 def test_a_set_is_ranked_as_well_as_the_page_says(samples: Sequence[Sample], name: str) -> None:
     asked = [(ranking(one), {one.gold}) for one in samples if one.question_set == name == one.asked_of and one.gold]

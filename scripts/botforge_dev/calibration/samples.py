@@ -91,7 +91,8 @@ class Laboratory:
         tenant = make_conninfo(owner, user="calibration", password="calibration")  # noqa: S106 - lives for minutes
         return cls(Database(tenant, statement_timeout_ms=60_000), OnnxEmbedder(model_dir), report, UserId(uuid4()))
 
-    def samples(self, sets: Sequence[QuestionSet]) -> Iterator[Sample]:
+    def samples(self, sets: Sequence[QuestionSet], *, alone: bool = True) -> Iterator[Sample]:
+        """Every set's questions, asked of its own documents and of others'; ``alone``: of bots of one document, too."""
         pieces = {data.name: self._pieces(data) for data in sets}
         bots = {name: self._bot(name, of) for name, of in pieces.items()}
         for data in sets:
@@ -106,7 +107,8 @@ class Laboratory:
                     (gold,) = question.gold
                     found = self._search(bots[other.name], question.text, vector)
                     yield Sample(data.name, other.name, gold if own else None, found)
-            yield from self._alone(data, asked[:_ALONE], pieces[data.name])
+            if alone:
+                yield from self._alone(data, asked[:_ALONE], pieces[data.name])
 
     def asked(self, data: QuestionSet) -> Callable[[Sequence[str]], Iterator[tuple[Found, ...]]]:
         """Index a set's passages; what is returned asks them texts, and yields what was found for each in turn."""
